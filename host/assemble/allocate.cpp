@@ -8,12 +8,12 @@ namespace {
 
 constexpr int never = std::numeric_limits<int>::max();
 
-// A value of memory that is used again within this many instructions is worth a free register.
+// A value in memory that is used again within this many instructions is worth a free register.
 constexpr int near = 24;
 
 bool multiplies_and_adds(Code c) { return c == Code::MulAdd || c == Code::MulSub || c == Code::SubMul; }
 
-// Whether operand k may be read from memory.
+// True if operand k may be read from memory.
 bool may_be_memory(Code code, int k) {
   switch (code) {
     case Code::Sub:
@@ -51,14 +51,14 @@ class Allocator {
   }
 
  private:
-  // The first use behind the instruction at hand.
+  // The first use after the current instruction.
   int next_use(int v) {
     std::size_t& n = next_[v];
     while (n < uses_[v].size() && uses_[v][n] <= time_) n++;
     return n < uses_[v].size() ? uses_[v][n] : never;
   }
 
-  // Where a value lies in memory.
+  // The memory location of a value.
   Place home(int v) {
     const Value& x = s_.values[v];
     if (x.kind == Value::Kind::Input) return {Place::Kind::Input, x.array, x.component};
@@ -87,7 +87,8 @@ class Allocator {
     held_[r] = -1;
   }
 
-  // A free register; if there is none, that of the value used last, unless it is protected.
+  // Returns a free register; if there is none, frees that of the value with the furthest next use, unless it is
+  // protected.
   int take(const std::vector<int>& is_protected) {
     if (const int r = free_register(); r >= 0) return r;
     int best = -1, furthest = -1;
@@ -124,7 +125,7 @@ class Allocator {
     std::vector<int> operands(i.operand, i.operand + n);
     const auto occurrences = [&](int v) { return std::count(operands.begin(), operands.end(), v); };
 
-    // the operand left in memory: of those that may be, the one used again last
+    // the operand to read from memory: among the possible ones, the one whose next use is furthest
     int in_memory = -1;
     for (int k = 0; k < n; k++) {
       const int v = operands[k];
@@ -152,13 +153,13 @@ class Allocator {
       m.result = take({});
       a_.moves.push_back(m);
     }
-    // not before: the instruction may read a slot that is given up here
+    // Slots are freed after the instruction, because it may read them.
     for (int v : operands)
       if (next_use(v) == never && slot_[v] >= 0) free_slots_.push_back(slot_[v]), slot_[v] = -1;
     if (i.code != Code::Store) hold(m.result, i.result);
   }
 
-  // The result of a multiply-add takes the register of an operand: one that is not used again, or a copy.
+  // The result of a multiply-add replaces an operand in its register: one that is not used again, or a copy.
   void destroy_one(Move& m, const std::vector<int>& operands, int in_memory, const Instruction& i) {
     for (int k : {2, 0, 1}) {
       const int v = operands[k];

@@ -1,8 +1,8 @@
-// Registers for a straight line of instructions.
+// Register allocation for instructions without branches.
 //
-// With no branch the whole future is known, so the value to give up is the one whose next use is furthest (Belady). What
-// gives up its register goes to a slot of memory once, or nowhere if it lies in memory anyway; one operand of an
-// instruction is read from memory where that saves a load.
+// Without branches, all future uses are known, so the value whose next use is furthest is evicted (Belady). An evicted
+// value is stored to a memory slot once, or not at all if it is in memory anyway. One operand of an instruction is
+// read from memory if that saves a load.
 #pragma once
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace featherstorm {
 
 struct Place {
   enum class Kind : unsigned char { None, Register, Slot, Input, Constant } kind = Kind::None;
-  int index = 0;      // of the register, the slot, the constant or the input array
+  int index = 0;      // of the register, slot, constant or input array
   int component = 0;  // Input
 };
 
@@ -20,8 +20,8 @@ struct Place {
 struct Move {
   Code code;
   int result;          // register
-  Place operand[3];    // at most one of them in memory
-  int destroyed = -1;  // multiply-adds: the operand whose register takes the result
+  Place operand[3];    // at most one of them is in memory
+  int destroyed = -1;  // multiply-adds: the operand whose register receives the result
   int array = 0, number = 0;
   enum class Kind : unsigned char { Compute, Load, Copy, Spill, Store } kind = Kind::Compute;
 };

@@ -20,15 +20,15 @@ constexpr int largest_frame = 512 << 10;  // [bytes]
 
 // System V: rdi model, rsi in, rdx out, rcx repeat, r8 first, r9 count.
 //
-//   rax  an address          r10  byte offset of the instances at hand in each component
-//   rdi  passes to go        r11  the last such offset + 1
+//   rax  an address              r10  byte offset of the current instances in each component
+//   rdi  repetitions left        r11  the last such offset + 1
 //   r9   constants
-//   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), values that all passes share (hoist.h),
-//        next (outputs of a carried program)
+//   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), values of all repetitions
+//        (hoist.h), next (outputs of a carried program)
 class Encoder : public Xbyak::CodeGenerator {
  public:
-  // The parts of a program, itself or its pass first; where it is split (hoist.h), its set-up and the whole follow, which
-  // serves single passes: they would pay for keeping what they use once.
+  // parts: the program, or, if it is split (hoist.h), its repeated part, its set-up part and the whole program. The
+  // whole program runs single repetitions, which would not gain from storing values of the set-up.
   Encoder(const Program& p, const std::vector<Allocation>& parts, bool avx512, bool double_precision)
       : CodeGenerator(1 << 16, Xbyak::AutoGrow),
         p_(p),
@@ -49,7 +49,7 @@ class Encoder : public Xbyak::CodeGenerator {
     in_frame_ = reserve(p.inputs, [&](int k) { return p.inputs[k].uniform || p.is_carried(k) || k == derived_; });
     out_frame_ = reserve(p.outputs, [&](int) { return carried(); });
     const int frame_size = (at + 1) * bytes_;
-    if (frame_size > largest_frame) throw Error("too many values are held at once to be assembled");
+    if (frame_size > largest_frame) throw Error("the program needs too many values at the same time to be assembled");
     encode(frame_size);
     ready(PROTECT_RE);
   }
@@ -121,7 +121,7 @@ class Encoder : public Xbyak::CodeGenerator {
     return ptr[rax + r10];
   }
 
-  // A place in memory.
+  // The memory operand of a place.
   Xbyak::Address memory(const Place& p, bool as_operand) {
     if (p.kind == Place::Kind::Slot) return frame(p.index);
     if (p.kind == Place::Kind::Constant) {
@@ -133,7 +133,7 @@ class Encoder : public Xbyak::CodeGenerator {
     return component(rsi, p.index, p.component);
   }
 
-  // Carried programs: the state lives in the frame, where the outputs of a pass take its place.
+  // For carried programs: the state is kept in the frame, and the outputs of a repetition replace it.
   void passes() {
     for (int k = 0; k < static_cast<int>(p_.inputs.size()); k++)
       for (int c = 0; p_.is_carried(k) && c < p_.inputs[k].size; c++) {
@@ -194,7 +194,7 @@ class Encoder : public Xbyak::CodeGenerator {
 
   void compute(const Move& m) {
     const Xmm r = vector(m.result);
-    // the operands in registers, and the one in memory, which is read as the last
+    // the operands in registers; one operand may be in memory, and must be the instruction's last
     Xmm x[3];
     Xbyak::Address a = ptr[rax];
     int in_memory = -1;
@@ -267,10 +267,11 @@ class Encoder : public Xbyak::CodeGenerator {
 
   const Program& p_;
   const std::vector<Allocation>& parts_;
-  int derived_ = -1, constants_before_ = 0;  // input array of what all passes share; constants of the parts before
+  int derived_ = -1,
+      constants_before_ = 0;  // input array of values shared by all repetitions; number of constants of preceding parts
   bool avx512_, double_;
-  int bytes_, real_;                       // of a vector, of a number
-  std::vector<int> in_frame_, out_frame_;  // array -> its place in the frame, -1 where it lies outside
+  int bytes_, real_;                       // bytes of a vector, bytes of a number
+  std::vector<int> in_frame_, out_frame_;  // array -> its position in the frame, -1 if it is outside
 };
 
 }  // namespace
@@ -278,7 +279,7 @@ class Encoder : public Xbyak::CodeGenerator {
 bool can_assemble(const std::string& isa) { return isa == "avx512" || isa == "avx2"; }
 
 AssembledKernel assemble(const Program& p, const std::vector<int>& order, const std::string& isa, Precision precision) {
-  if (!can_assemble(isa)) throw Error("nothing is assembled for the instruction set '" + isa + "'");
+  if (!can_assemble(isa)) throw Error("kernels cannot be assembled for the instruction set '" + isa + "'");
   const bool avx512 = isa == "avx512", double_precision = precision == Precision::float64;
   std::vector<Allocation> parts;
   const auto add = [&](const Program& part, const std::vector<int>& statements, const Fusion& fusion) {
@@ -309,7 +310,7 @@ namespace featherstorm {
 
 bool can_assemble(const std::string&) { return false; }
 AssembledKernel assemble(const Program&, const std::vector<int>&, const std::string&, Precision) {
-  throw Error("this featherstorm was built without Xbyak: nothing is assembled");
+  throw Error("this featherstorm was built without Xbyak, so kernels cannot be assembled");
 }
 
 }  // namespace featherstorm

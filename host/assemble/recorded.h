@@ -1,12 +1,12 @@
-// A number that writes down instructions: the scalar with which core/scalar/vector_math.h tells the assembler how sines,
-// exponentials, logarithms and arc tangents are computed.
+// A number type that records instructions. With it as the scalar, core/scalar/vector_math.h gives the assembler the
+// instructions for sines, exponentials, logarithms and arc tangents.
 #pragma once
 #include "core/scalar/vector_math.h"
 #include "host/assemble/straight_line.h"
 
 namespace featherstorm {
 
-// Where instructions and constants go.
+// Receives instructions and constants.
 class Recorder {
  public:
   virtual int put(Code code, int a, int b = -1, int c = -1, int number = 0) = 0;  // returns the result
@@ -20,7 +20,7 @@ class Recorder {
 template <class Real> struct RecordedProduct;
 template <class Real> struct RecordedMask;
 
-// A value of a recorder, or a plain number where no recorder was met yet.
+// A value of a recorder, or a plain number as long as it has met no recorder.
 template <class Real> struct Recorded {
   Recorder* to = nullptr;
   int value = -1;
@@ -51,7 +51,7 @@ template <class Real> struct Recorded {
   friend RecordedMask<Real> operator>(Recorded a, Recorded b) { return b < a; }
 };
 
-// A product waits for the sum that it becomes part of, as compilers fuse them.
+// A product that waits for the sum it becomes part of, so that both are fused as compilers do.
 template <class Real> struct RecordedProduct {
   Recorded<Real> a, b;
 
@@ -66,7 +66,7 @@ template <class Real> struct RecordedProduct {
   friend Recorded<Real> operator-(Recorded<Real> c, RecordedProduct p) { return p.with(Code::SubMul, c); }
 };
 
-// The lanes as integers; members as in Recorded, so that the bits of one are those of the other.
+// The lanes as integers. The members are those of Recorded, so that a value can be reinterpreted.
 template <class Real> struct RecordedBits {
   using Word = typename vector_math::Lane<Real>::Bits;
   Recorder* to;
@@ -89,11 +89,11 @@ template <class Real> struct RecordedBits {
   friend RecordedBits operator<<(RecordedBits a, int n) {
     return {a.to, a.to->put(Code::ShiftLeft, a.value, -1, -1, n), 0};
   }
-  // of numbers that are not negative
+  // only for numbers that are not negative
   friend RecordedBits operator>>(RecordedBits a, int n) {
     return {a.to, a.to->put(Code::ShiftRight, a.value, -1, -1, n), 0};
   }
-  // The sign bit is the condition: nothing to compute.
+  // the sign bit is the condition, so nothing is computed
   friend RecordedMask<Real> operator<(RecordedBits a, [[maybe_unused]] int zero) { return {a.to, a.value}; }
 };
 

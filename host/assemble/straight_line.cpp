@@ -37,7 +37,7 @@ class Lowering final : public Recorder {
   }
 
  private:
-  // Takes out what no store depends on: a sine whose cosine alone is used.
+  // Removes instructions whose results are never stored, such as the sine if only the cosine is used.
   void remove_dead() {
     std::vector<char> used(s_.values.size(), 0);
     std::vector<Instruction> kept;
@@ -67,7 +67,7 @@ class Lowering final : public Recorder {
     return r;
   }
 
-  // The value of an edge, with its sign.
+  // The value of an edge, including its sign.
   int edge(Edge e) {
     if (g_.is_constant(e)) return constant(g_.value(e));
     if (!e.negative()) return value_[e.node()];
@@ -86,7 +86,7 @@ class Lowering final : public Recorder {
     return put(!sub ? Code::MulAdd : first ? Code::MulSub : Code::SubMul, a, b, c);
   }
 
-  // y = f(x, ...) by the text of core/scalar/vector_math.h.
+  // y = f(x, ...) by the algorithm of core/scalar/vector_math.h.
   template <class F> auto function(F&& f) { return double_ ? f(double()) : f(float()); }
   std::pair<int, int> sincos(int x) {
     return function([&](auto real) {

@@ -1,8 +1,8 @@
-// A program in the terms of a vector processor: what lies between the traced graph and machine code.
+// A program as instructions of a vector processor, between the traced graph and machine code.
 //
-// Instructions in the order they will run, each with at most three operands and one result; multiply-adds are fused,
-// elementary functions are written out. A value is defined once. Values that lie in memory before the first instruction
-// (inputs, constants) are used from there or loaded, as the registers allow (allocate.h).
+// Instructions are in execution order, each with at most three operands and one result. Multiply-adds are fused, and
+// elementary functions are expanded. A value is defined once. Values in memory before the first instruction (inputs,
+// constants) are used from memory or loaded, as the registers allow (allocate.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -28,9 +28,9 @@ enum class Code : unsigned char {
   Xor,         // bits that differ in a and b
   IntegerAdd,  // a + b of integers
   IntegerSub,  // a - b of integers
-  ShiftLeft,   // bits of a, `number` places to the left
-  ShiftRight,  // bits of a, `number` places to the right
-  Less,        // a < b: a mask, all bits of a lane
+  ShiftLeft,   // bits of a, shifted left by `number`
+  ShiftRight,  // bits of a, shifted right by `number`
+  Less,        // a < b: a mask, all bits of the lane
   LessEqual,   // a <= b: a mask
   Select,      // b where the sign bit of a is set, else c
   Store        // a to component `number` of output `array`
@@ -47,7 +47,7 @@ struct Instruction {
 struct Value {
   enum class Kind : unsigned char { Computed, Input, Constant } kind = Kind::Computed;
   int array = 0, component = 0;  // Input
-  std::uint64_t bits = 0;        // Constant: of one lane
+  std::uint64_t bits = 0;        // Constant: bits of one lane
 };
 
 struct StraightLine {
@@ -55,7 +55,7 @@ struct StraightLine {
   std::vector<Instruction> instructions;
 };
 
-// The program whose statements stand in this order (order.h), with multiply-adds as `fusion` says.
+// The program with its statements in this order (order.h), and multiply-adds as in `fusion`.
 StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision,
                            const Fusion& fusion);
 inline StraightLine straight_line(const Program& p, const std::vector<int>& order, bool double_precision) {

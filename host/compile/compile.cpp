@@ -27,7 +27,7 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// The full path of a program given by path or by name on PATH; empty where there is none.
+// The full path of a program given by path or by name on PATH; empty if it is not found.
 fs::path find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? fs::absolute(name) : fs::path();
   const char* path = std::getenv("PATH");
@@ -39,7 +39,7 @@ fs::path find_program(const std::string& name) {
   return {};
 }
 
-// A command as CC and CXX hold it: the path of one program, blanks included, or a program and arguments.
+// Splits a command as in CC and CXX: the path of one program, with blanks, or a program and arguments.
 std::vector<std::string> split_command(const std::string& text) {
   if (!find_program(text).empty()) return {text};
   std::istringstream words(text);
@@ -48,7 +48,7 @@ std::vector<std::string> split_command(const std::string& text) {
   return command;
 }
 
-// What the machine's processor is, for -march=native and for home folders shared by several machines.
+// Identifies the machine's processor, for -march=native and for home folders shared by several machines.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   std::string text;
@@ -60,7 +60,7 @@ std::string processor() {
   return text;
 }
 
-// Path, version and time of a compiler, so that a new one does not inherit the old one's kernels; "" if it does not
+// Path, version and time of a compiler, so that a new compiler does not use kernels of the old one; "" if it does not
 // run.
 std::string identify(const std::vector<std::string>& command) {
   std::vector<std::string> arguments = command;
@@ -148,18 +148,18 @@ std::shared_ptr<LoadedLibrary> HostCompiler::compile_and_load(const std::string&
       library->from_cache = true;
       return library;
     } catch (const Error&) {
-      // removed by another process's trim, or the folder forbids execution: compile
+      // another process removed it, or the folder forbids execution: compile
     }
   }
 
-  // the compiler works in a folder of its own, so that the cache sees complete files only
+  // the compiler works in a private folder, so that the cache contains only complete files
   const PrivateFolder work;
   const std::string library = compile(k, source, all_flags);
   const fs::path path = cache_.store(k, library, source);
   try {
     return std::make_shared<LoadedLibrary>(path, options_.symbol);
   } catch (const Error&) {
-    // a cache folder mounted noexec; the temporary folder may do
+    // the cache folder may be mounted noexec; try the temporary folder
     const fs::path copy = work.path() / (k + ".so");
     if (!write_own_file(copy, library).empty()) throw;
     return std::make_shared<LoadedLibrary>(copy, options_.symbol);

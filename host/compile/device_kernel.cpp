@@ -16,12 +16,12 @@ namespace {
 constexpr int enough_warps = 16;
 constexpr std::string_view orders[] = {"trace", "greedy", "sethi_ullman"};
 
-// The name as it stands above, which lives as long as the program.
+// The name as a string that lives as long as the program.
 std::string_view known_order(std::string_view name) { return *std::find(std::begin(orders), std::end(orders), name); }
 
 int spilled(const DeviceCost& c) { return c.spill_stores + c.spill_loads; }
 
-// An entry of the cache: one line, then the image.
+// The bytes of a cache entry: one line, then the image.
 std::string packed(const DeviceKernel& k) {
   std::ostringstream s;
   s << k.form.order << " " << k.form.blocks << " " << k.form.warps << " " << k.cost.registers << " "
@@ -49,7 +49,7 @@ std::vector<int> order_of(const Program& p, std::string_view name) {
   if (name == "trace") return trace_order(p);
   if (name == "greedy") return greedy_order(p);
   if (name == "sethi_ullman") return sethi_ullman_order(p);
-  throw Error("there is no order '" + std::string(name) + "': trace, greedy and sethi_ullman are");
+  throw Error("order is '" + std::string(name) + "', expected trace, greedy or sethi_ullman");
 }
 
 std::string device_source(const Program& p, bool double_precision, const DeviceForm& form, const Bodies* bodies) {
@@ -58,12 +58,12 @@ std::string device_source(const Program& p, bool double_precision, const DeviceF
   if (form.warps == 1) return emit(p, order, target);
   const std::string roles = std::to_string(form.warps) + " roles";
   if (form.warps < 1 || form.warps > max_device_roles || !bodies)
-    throw Error(roles + ": expected 2 to " + std::to_string(max_device_roles) + ", and the robot's bodies");
+    throw Error(roles + ": expected 2 to " + std::to_string(max_device_roles) + ", and the robot's bodies as argument");
   const RoleProgram cut = partition(p, *bodies, form.warps, order);
   if (cut.steps.empty()) throw Error("the program cannot be cut into " + roles + " by the robot's limbs");
   if (const int bytes = role_bytes(cut, double_precision); bytes > max_role_bytes)
-    throw Error("the program in " + roles + " exchanges " + std::to_string(bytes) + " bytes, more than the " +
-                std::to_string(max_role_bytes) + " that a block has");
+    throw Error("the program in " + roles + " exchanges " + std::to_string(bytes) + " bytes, expected at most " +
+                std::to_string(max_role_bytes) + " of a block");
   return emit(p, cut, target);
 }
 
@@ -104,7 +104,7 @@ DeviceKernel DeviceCompiler::kernel(const Program& p, bool double_precision, int
                                     const Bodies* bodies) {
   const std::string target = nvrtc_.target(capability);
   const bool best = form.order.empty();
-  // where the best is asked for, the other texts follow from this one
+  // if the best form is requested, this source determines the others
   const std::string text = device_source(p, double_precision, best ? DeviceForm{"trace", 0, form.warps} : form, bodies);
   const std::string key = Hash()
                               .add_field(FEATHERSTORM_VERSION)

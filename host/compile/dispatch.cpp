@@ -100,11 +100,11 @@ const DispatchRow& Dispatch::choose(const DispatchCall& call) const {
         fits(r.capability, capability) && static_cast<double>(r.per_multiprocessor) <= call.per_multiprocessor)
       return r;
   }
-  return rows_.front();  // fits everything
+  return rows_.front();  // matches everything
 }
 
 std::vector<const DispatchRow*> Dispatch::forms(const DispatchCall& call) const {
-  std::set<long> sizes;  // what is chosen changes at these only
+  std::set<long> sizes;  // the choice changes only at these sizes
   for (const DispatchRow& r : rows_) sizes.insert(r.per_multiprocessor);
   std::vector<const DispatchRow*> found;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {

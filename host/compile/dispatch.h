@@ -1,7 +1,7 @@
-// Which kernel serves a call on a CUDA device, by robot, operation, precision, device and batch: a table that is data.
+// Selects the kernel for a call on a CUDA device, from a table by robot, operation, precision, device and batch size.
 //
-// The table is dispatch_table.inc; rows of a file that FEATHERSTORM_DISPATCH names come after its own. The last row
-// that fits a call decides. An evaluator reads it when it makes its first kernel for a device.
+// The table is dispatch_table.inc. Rows of the file named by FEATHERSTORM_DISPATCH are appended to it. The last row
+// that matches a call is used. An evaluator reads the table when it makes its first kernel for a device.
 #pragma once
 #include <limits>
 #include <string>
@@ -12,19 +12,19 @@
 
 namespace featherstorm {
 
-// A row of the table; "*" fits everything.
+// A row of the table; "*" matches everything.
 struct DispatchRow {
   std::string robot, op, precision, capability;
-  long per_multiprocessor = 0;  // from so many instances per multiprocessor on
-  bool specialised = true;      // the robot's own kernel where it has been made, else the one for any robot
-  int threads = 64;             // instances in a block of the robot's own kernel: 32 or 64
+  long per_multiprocessor = 0;  // smallest number of instances per multiprocessor
+  bool specialised = true;      // the robot's own kernel if it has been made, else the kernel for any robot
+  int threads = 64;             // instances per block of the robot's own kernel: 32 or 64
   std::string order;            // the form to compile (device_kernel.h); empty: the best by count
   int blocks = 0;
-  int warps = 1;      // for each 32 instances: a role each (core/program/partition.h); with several, 32 threads
+  int warps = 1;      // warps for 32 instances, one role each (core/program/partition.h); with several, `threads` is 32
   std::string basis;  // "count" or "measured"
 };
 
-// A call as the table sees it.
+// The properties of a call that the table uses.
 struct DispatchCall {
   std::string_view robot, op;
   Precision precision;
@@ -34,13 +34,13 @@ struct DispatchCall {
 
 class Dispatch {
  public:
-  // The library's table and these rows. Throws Error naming the line and what was expected there.
+  // The library's table and these rows. Throws Error naming the line and the expected content.
   explicit Dispatch(const std::string& rows);
-  // The library's table and the user's rows, read now.
+  // The library's table and the user's rows, read at the time of the call.
   static Dispatch standard();
 
   const DispatchRow& choose(const DispatchCall& call) const;
-  // For each number of warps that calls like this one are given at any batch, the row for the largest batch with it.
+  // For each number of warps that such calls use at some batch size, the row with that number for the largest batch.
   std::vector<const DispatchRow*> forms(const DispatchCall& call) const;
   const std::vector<DispatchRow>& rows() const { return rows_; }
 

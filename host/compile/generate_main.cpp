@@ -1,4 +1,4 @@
-// What featherstorm_add_robot runs when a project is built: writes the files of generate.h.
+// The program that featherstorm_add_robot runs when a project is built: writes the files of generate.h.
 //
 //   featherstorm_generate FOLDER NAME (float32|float64) (host|cuda) WIDTH (usual|fixed|floating) ROBOT OPERATION...
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Leaves a file alone that is right already, so that nothing is compiled again.
+// Does not touch a file whose contents are right, so that nothing is compiled again.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ifstream before(path, std::ios::binary);
   if (before && std::string(std::istreambuf_iterator<char>(before), {}) == text) return;

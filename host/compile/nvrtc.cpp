@@ -13,15 +13,15 @@
 namespace featherstorm {
 namespace {
 
-// The part of nvrtc.h that is used; the toolkit's header need not be there.
+// The used part of nvrtc.h, so that the toolkit's header is not required.
 using Result = int;
 using Handle = struct NvrtcProgram*;
 
-// Division and square root to 2 ulp, as in cuda/CMakeLists.txt. Doubles are not concerned.
+// Division and square root to 2 ulp, as in cuda/CMakeLists.txt. Doubles are not affected.
 const std::vector<const char*> options = {"-std=c++17", "-prec-div=false", "-prec-sqrt=false", "--ptxas-options=-v",
                                           "-w"};
 
-// Section `name` of an ELF file of 64 bits; empty where there is none.
+// Section `name` of a 64-bit ELF file; empty if there is none.
 std::string_view section(std::string_view file, std::string_view name) {
   const auto number = [&](std::size_t at, int bytes) {
     std::uint64_t n = 0;
@@ -41,7 +41,7 @@ std::string_view section(std::string_view file, std::string_view name) {
   return {};
 }
 
-// From what ptxas says and the machine code, in which an instruction is 16 bytes and its lowest 12 bits are the opcode.
+// Reads the output of ptxas and the machine code. An instruction has 16 bytes; its lowest 12 bits are the opcode.
 DeviceCost cost_of(std::string_view cubin, const std::string& log) {
   constexpr int no_operation = 0x918;
   DeviceCost c;
@@ -77,7 +77,7 @@ struct Nvrtc::Functions {
   Result (*ptx)(Handle, char*);
   const char* (*error)(Result);
 
-  // Text that comes as a size and a copy.
+  // Reads text that NVRTC returns as a size and a copy.
   static std::string fetch(Handle p, Result (*size)(Handle, std::size_t*), Result (*get)(Handle, char*)) {
     std::size_t n = 0;
     if (size(p, &n) != 0 || n == 0) return {};
@@ -86,7 +86,7 @@ struct Nvrtc::Functions {
   }
 };
 
-// Whether the library is there and has all that is needed.
+// True if the library exists and has all required functions.
 bool Nvrtc::open(const std::string& name) {
   void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return missing_ = ::dlerror(), false;
@@ -132,7 +132,7 @@ Nvrtc::Nvrtc() : f_(std::make_unique<Functions>()) {
 }
 
 Nvrtc::~Nvrtc() {
-  // stays loaded: it may have started threads and exit handlers of its own
+  // the library stays loaded: it may have started threads and exit handlers
 }
 
 std::string Nvrtc::target(int capability) const {

@@ -1,4 +1,4 @@
-// NVIDIA's run-time compiler, libnvrtc, loaded where it is installed: CUDA text in, machine code out.
+// NVIDIA's run-time compiler libnvrtc, loaded if it is installed. It compiles CUDA source to machine code.
 #pragma once
 #include <memory>
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace featherstorm {
 
-// What a kernel takes of the machine, as its compiler says; all 0 where the text was compiled to PTX only.
+// Resources of a kernel, as reported by its compiler; all 0 if the source was compiled only to PTX.
 struct DeviceCost {
   int registers = 0;                      // per thread
   int spill_stores = 0, spill_loads = 0;  // [bytes] per thread
   int code = 0;                           // [bytes]
-  int instructions = 0;                   // padding left out
-  int stack = 0;                          // [bytes] per thread of arrays that are not in registers, spills included
+  int instructions = 0;                   // without padding
+  int stack = 0;                          // [bytes] per thread for arrays that are not in registers, including spills
 };
 
 struct DeviceCode {
@@ -23,23 +23,23 @@ struct DeviceCode {
 // Any number of threads may use one object.
 class Nvrtc {
  public:
-  // The library that FEATHERSTORM_NVRTC names, and no other; else libnvrtc.so.13 or .12 from the loader's folders, from
-  // $CUDA_HOME, $CUDA_PATH or /usr/local/cuda.
+  // Loads the library named by FEATHERSTORM_NVRTC, and no other. If the variable is not set, loads libnvrtc.so.13 or
+  // .12 from the loader's folders, from $CUDA_HOME, $CUDA_PATH or /usr/local/cuda.
   Nvrtc();
   ~Nvrtc();
   Nvrtc(const Nvrtc&) = delete;
   Nvrtc& operator=(const Nvrtc&) = delete;
 
-  // Why nothing can be compiled here, or "".
+  // The reason why nothing can be compiled, or "".
   const std::string& missing() const { return missing_; }
-  // Version and options: what the machine code depends on besides the text and the target.
+  // Version and options, on which the machine code depends besides the source and the target.
   const std::string& identity() const { return identity_; }
 
-  // What to compile for a device of compute capability 10 major + minor: "sm_90", or "compute_90", which is PTX, where
-  // this compiler is older than the device. Throws Error where it does not reach so far back.
+  // The target for a device of compute capability 10 major + minor: "sm_90", or "compute_90", which is PTX, if this
+  // compiler is older than the device. Throws Error if the compiler does not support so old a device.
   std::string target(int capability) const;
 
-  // Throws Error with the compiler's messages where it refuses the text. Requires missing().empty().
+  // Throws Error with the compiler's messages if the source does not compile. Requires missing().empty().
   DeviceCode compile(const std::string& text, const std::string& target) const;
 
  private:

@@ -13,11 +13,12 @@
 namespace featherstorm {
 namespace {
 
-// Nodes beyond which a program is assembled in one order. Comparing three takes two thirds of the time until a kernel serves, and code that
-// no cache holds is as fast in each (docs/decisions/27-where-unrolling-ends.md).
+// Programs with more nodes are assembled in one order only. Comparing three takes two thirds of the time until a
+// kernel is ready, and code that exceeds every cache is equally fast in each order
+// (docs/decisions/27-where-unrolling-ends.md).
 constexpr int most_compared_nodes = 40000;
 
-// The least of a few runs on a block of instances [s].
+// The shortest of a few runs on a block of instances [s].
 double time_of(const Program& p, const AssembledKernel& k, Precision precision) {
   constexpr long instances = 64;
   using Clock = std::chrono::steady_clock;
@@ -112,7 +113,7 @@ BoundKernel traced_kernel(const Program& p, Precision precision, const std::stri
     try {
       const BoundKernel k = assemble_program(p, precision, isa);
       if (k.kernel) return k;
-      why = "nothing is assembled for the instruction set '" + isa + "'";
+      why = "kernels cannot be assembled for the instruction set '" + isa + "'";
     } catch (const std::exception& e) { why = e.what(); }
   } else {
     why = "assembling is switched off";

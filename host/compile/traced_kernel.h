@@ -1,5 +1,5 @@
-// A kernel from any traced program, by what the machine has: assembled in the process, else compiled by the host's
-// compiler, else the program is interpreted, number by number.
+// Makes a kernel from any traced program with the means of the machine: assembled in the process, else compiled by the
+// host's compiler, else interpreted node by node.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,20 +10,21 @@
 
 namespace featherstorm {
 
-// Assembled in the order of statements that runs fastest here, a long program in the one with the fewest live values; no kernel where nothing can be assembled for this
-// instruction set.
+// Assembles the program in the statement order that runs fastest on this machine; a long program in the order with the
+// fewest live values. Returns no kernel if kernels cannot be assembled for this instruction set.
 BoundKernel assemble_program(const Program& p, Precision precision, const std::string& isa);
 
-// Compiled for packs of `width`, or from the cache; no kernel where there is no compiler (compiler.missing()).
+// Compiles for packs of `width`, or fetches from the cache. Returns no kernel if there is no compiler
+// (compiler.missing()).
 BoundKernel compile_program(const Program& p, Precision precision, int width, HostCompiler& compiler);
 
-// Walks through the program for one instance after the other; keeps a copy of it.
+// Interprets the program for one instance after another; keeps a copy of the program.
 BoundKernel interpret_program(const Program& p, Precision precision);
 
-// The first of the three that can be had for the instruction set "avx512", "avx2" or "base". Throws Error where a
-// constant of the program is not finite or it has too many arrays (max_arrays).
-//   assemble  false: begin with the compiler
-//   notice    is told why a program is interpreted
+// The first of the three that is possible for the instruction set "avx512", "avx2" or "base". Throws Error if a
+// constant of the program is not finite or the program has too many arrays (max_arrays).
+//   assemble  false: start with the compiler
+//   notice    receives the reason if a program is interpreted
 BoundKernel traced_kernel(const Program& p, Precision precision, const std::string& isa, bool assemble,
                           const Notice& notice);
 

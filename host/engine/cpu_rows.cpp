@@ -13,7 +13,7 @@
 namespace featherstorm {
 namespace {
 
-// The kernels of the instruction set that was asked for, or of the widest.
+// The kernels of the requested instruction set; of the widest available one if `isa` is empty.
 const KernelTable* table_for(std::string isa) {
   if (const char* set = std::getenv("FEATHERSTORM_ISA"); isa.empty() && set) isa = set;
   const std::vector<std::string> isas = available_isas();
@@ -22,7 +22,7 @@ const KernelTable* table_for(std::string isa) {
   if (std::find(isas.begin(), isas.end(), isa) == isas.end()) {
     std::string known;
     for (const std::string& i : isas) known += (known.empty() ? "" : ", ") + i;
-    throw Error("instruction set '" + isa + "' is not available here; there are: " + known);
+    throw Error("instruction set '" + isa + "' is not available on this machine; available are: " + known);
   }
   return cpu_kernels(isa);
 }
@@ -37,13 +37,14 @@ bool assembling(bool asked) {
   return asked && !(set && std::string_view(set) == "0");
 }
 
-// Whether a kernel may work on the array where it lies.
+// True if a kernel can use the array in place.
 bool in_place(const ArrayRef& a) {
   return a.padded && a.instance_stride == 1 && a.component_stride % 16 == 0 &&
          reinterpret_cast<std::uintptr_t>(a.data) % batch_alignment == 0;
 }
 
-// One block of at most block_size instances through the caches. uniform: the row's, already numbers of the kernel.
+// Runs one block of at most block_size instances. uniform: the uniforms of the operation, in the precision of the
+// kernel.
 template <class Real>
 void run_block(const RowCall& call, const BoundKernel& bound, const Array* uniform, long first, long n) {
   const long padded = (n + bound.width - 1) / bound.width * bound.width;
@@ -100,7 +101,7 @@ void CpuRows::run_in_blocks(const RowCall& call, const BoundKernel& bound) const
   for (std::size_t k = 0; k < call.row.uniforms.size(); k++)
     uniform[k] = {value, 0}, value += call.row.uniforms[k].components;
   const auto block = [&](long first, long n) { run_block<Real>(call, bound, uniform, first, n); };
-  blocks_->for_each(call.instances(), std::ref(block));  // by reference: nothing is allocated
+  blocks_->for_each(call.instances(), std::ref(block));  // by reference, so that nothing is allocated
   scratch_stack.give_back(mark);
 }
 
@@ -120,8 +121,8 @@ BoundKernel CpuRows::kernel(const OpRow& row, Precision precision, int frame) {
                  model};
 }
 
-// Whether a kernel that was made from `program` may serve. Where nothing else does but what is made from the same program, one
-// that lacks numbers may.
+// True if a kernel made from `program` may be used. With `nothing_else`, when every other kernel comes from the same
+// program, a kernel may be used although it lacks numbers.
 bool CpuRows::agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel,
                      const char* kind, bool nothing_else) {
   const Precision precision = std::get<2>(key);
@@ -132,11 +133,12 @@ bool CpuRows::agrees(const OpRow& row, const Key& key, const Program& program, c
   const bool serves = c.passed || (nothing_else && c.lacks_numbers);
   if (!c.passed)
     robot_.notify(std::string(row.name) + " of " + robot_.robot.name + ": the " + kind + " kernel " +
-                  (serves ? "serves, as there is no other, but " : "is not used: ") + c.words());
+                  (serves ? "is used because there is no other, but " : "is not used: ") + c.words());
   return serves;
 }
 
-// The kernel made for the robot, at its first use: assembled, or where nothing else can run the row, by any means.
+// The kernel made for the robot at its first use: assembled, or made by any means if nothing else can run the
+// operation.
 const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
   const auto [at, fresh] = specialised_.try_emplace(key);
   const bool any = robot_.at_run_time(row);
@@ -153,7 +155,7 @@ const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
   return at->second;
 }
 
-// Assembled, compiled or interpreted: the first that agrees with the program.
+// Assembles, compiles or interprets: the first kernel that agrees with the program is used.
 BoundKernel CpuRows::made_by_any_means(const OpRow& row, const Key& key) {
   const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
   const auto notice = [this](const std::string& what) { robot_.notify(what); };
@@ -165,7 +167,7 @@ BoundKernel CpuRows::made_by_any_means(const OpRow& row, const Key& key) {
   }
   const BoundKernel k = interpret_program(p, precision);
   if (agrees(row, key, p, k, "interpreted", true)) return k;
-  throw Error(std::string(row.name) + ": no kernel for this robot agrees with the text in double");
+  throw Error(std::string(row.name) + ": no kernel for this robot agrees with the algorithm in double");
 }
 
 bool CpuRows::specialise(const KernelName& name) {
@@ -182,7 +184,7 @@ bool CpuRows::specialise(const KernelName& name) {
     }
     compiler = compiler_.get();
   }
-  // meanwhile other threads run what there is
+  // meanwhile other threads run the existing kernels
   if (!compiler->missing().empty()) {
     robot_.notify("specialised kernels are not used: " + compiler->missing());
     return false;
@@ -193,7 +195,7 @@ bool CpuRows::specialise(const KernelName& name) {
   std::lock_guard lock(mutex_);
   if (!k.kernel || !agrees(row, key, p, k, "compiled")) return false;
   BoundKernel& kept = specialised_[key];
-  if (!kept.kernel) kept = k;  // a kernel that is in use stays
+  if (!kept.kernel) kept = k;  // a kernel in use stays
   return true;
 }
 

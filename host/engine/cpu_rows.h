@@ -1,7 +1,7 @@
-// Rows on the host's cores: a batch goes through the caches in blocks, which threads share out (host/memory/blocks.h).
+// Runs operations on the CPU. Threads share a batch in blocks that fit the caches (host/memory/blocks.h).
 //
-// An operation's first use makes its kernel for this robot where that takes milliseconds (host/assemble); else kernels that take
-// the model as data serve, until specialise() has one compiled.
+// The first use of an operation assembles a kernel for this robot where that takes milliseconds (host/assemble).
+// Otherwise kernels that take the model as data run until specialise() has compiled one.
 #pragma once
 #include <map>
 #include <memory>
@@ -16,14 +16,14 @@ namespace featherstorm {
 
 class CpuRows : public RowBackend {
  public:
-  // Throws Error where there is no library of kernels for the instruction set. `robot` must stay.
+  // Throws Error if there is no kernel library for the instruction set. `robot` must outlive this object.
   explicit CpuRows(EngineRobot& robot);
 
   void run(const RowCall& call) override;
   bool specialise(const KernelName& name) override;
   bool specialised(const KernelName& name) const override;
 
-  // The kernel that the next run uses; valid as long as this object.
+  // The kernel that the next run uses. It is valid as long as this object exists.
   BoundKernel kernel(const OpRow& row, Precision precision, int frame);
 
   const std::string& isa() const { return isa_; }
@@ -35,7 +35,7 @@ class CpuRows : public RowBackend {
   static Key key_of(const OpRow& row, Precision precision, int frame) {
     return {row.index, row.derivative, precision, row.uses_frame ? frame : 0};
   }
-  // These with the mutex held.
+  // The functions below require the mutex to be held.
   bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind,
               bool nothing_else = false);
   const BoundKernel& made(const OpRow& row, const Key& key);
@@ -51,9 +51,9 @@ class CpuRows : public RowBackend {
   bool assembles_;
   std::unique_ptr<BlockThreads> blocks_;
 
-  mutable std::mutex mutex_;  // of the members below
+  mutable std::mutex mutex_;  // guards the members below
   std::unique_ptr<HostCompiler> compiler_;
-  std::map<Key, BoundKernel> specialised_;  // no kernel where none could be made
+  std::map<Key, BoundKernel> specialised_;  // an empty kernel where none could be made
   std::map<Key, BoundKernel> any_robot_;    // kernels that take the model as data
 };
 

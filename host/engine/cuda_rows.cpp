@@ -15,7 +15,7 @@
 namespace featherstorm {
 namespace {
 
-// Memory of the pool for one call, given back in the order of the stream.
+// Pool memory for one call, released in the order of the stream.
 struct Temporary {
   const CudaTable* table = nullptr;
   int device = 0;
@@ -26,7 +26,7 @@ struct Temporary {
   }
 };
 
-// The arrays of one side of a call as a kernel takes them.
+// The inputs or the outputs of a call, as a kernel takes them.
 struct Side {
   Array array[max_arrays];
   Temporary temporary[max_arrays];
@@ -35,12 +35,12 @@ struct Side {
 StridedArray strided(const ArrayRef& a) { return {a.data, a.instance_stride, a.component_stride}; }
 StridedArray strided(const Array& a) { return {a.data, 1, a.stride}; }
 
-// Elements between the components of an array as a kernel sees it.
+// Number of elements between the components of an array, as the kernel sees the array.
 long stride_of(const ArrayRef& a) {
   if (by_components(a)) return a.components > 1 ? a.component_stride : 0;
   return padded_stride(a.instances, a.precision, a.device);
 }
-// Whether an emitted kernel can take it: it counts the bytes between components in an int.
+// True if a compiled program can take the array: the program holds the byte distance between components in an int.
 bool fits_program(const ArrayRef& a) { return stride_of(a) * static_cast<long>(bytes_of(a.precision)) <= INT32_MAX; }
 
 // One call on one stream.
@@ -54,7 +54,7 @@ struct Call {
   void require(bool ok) const {
     if (!ok) throw_cuda_error(table, row.name, device);
   }
-  // The array where it lies, or room for it in the engine's layout.
+  // Uses the array in place, or allocates memory for it in the engine's layout.
   void place(const ArrayRef& a, Array& array, Temporary& t) const {
     array.stride = stride_of(a);
     if (by_components(a)) {
@@ -70,7 +70,7 @@ struct Call {
   }
 };
 
-// The uniforms in the precision of the call, one behind the other.
+// Writes the uniforms one after another in the precision of the call.
 template <class Real>
 void place_uniforms(const OpRow& row, const std::vector<double>& values, void* memory, Array* array) {
   Real* at = static_cast<Real*>(memory);
@@ -78,7 +78,7 @@ void place_uniforms(const OpRow& row, const std::vector<double>& values, void* m
   for (std::size_t k = 0; k < row.uniforms.size(); at += row.uniforms[k].components, k++) array[k] = {at, 0};
 }
 
-// A kernel of a device with what its launch needs.
+// A loaded kernel and the numbers its launch needs.
 struct MadeKernel {
   CudaProgram* program;
   int warps, device;
@@ -94,7 +94,7 @@ void take(const Buffer& b, std::vector<std::vector<double>>& array) {
   for (std::size_t c = 0; c < array.size(); c++) std::copy_n(b.component<Real>(c), array[c].size(), array[c].begin());
 }
 
-// Its outputs for these inputs; waits for the device.
+// Runs the kernel on these inputs and returns its outputs; waits for the device.
 SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const SampledRow& inputs) {
   const bool single = kernel.precision == Precision::float32;
   const long count = static_cast<long>(inputs.in[0][0].size());
@@ -117,7 +117,7 @@ SampledArrays run_on_device(const MadeKernel& kernel, const OpRow& row, const Sa
   }
   std::vector<double> doubles = inputs.uniforms;
   std::vector<float> singles(doubles.begin(), doubles.end());
-  doubles.push_back(0), singles.push_back(0);  // memory to point to where there are none
+  doubles.push_back(0), singles.push_back(0);  // at least one element, so that the pointer is valid
   void* memory = single ? static_cast<void*>(singles.data()) : doubles.data();
   single ? place_uniforms<float>(row, inputs.uniforms, memory, in + inputs.in.size())
          : place_uniforms<double>(row, inputs.uniforms, memory, in + inputs.in.size());
@@ -221,7 +221,7 @@ bool CudaRows::specialise(const KernelName& name) {
         make(*choice);
       } catch (const Error& e) {
         robot_.notify(std::string(row.name) + " has no kernel of " + std::to_string(choice->warps) + " warps for " +
-                      place(device) + ", that for large batches serves all: " + e.what());
+                      place(device) + "; the kernel for large batches is used instead: " + e.what());
       }
     }
   } catch (...) {
@@ -229,7 +229,7 @@ bool CudaRows::specialise(const KernelName& name) {
     throw;
   }
   std::lock_guard lock(mutex_);
-  // another thread may have been first
+  // another thread may have made it first
   if (!specialised_.emplace(key, made).second) unload();
   return true;
 }
@@ -243,11 +243,11 @@ void CudaRows::run(const RowCall& row_call) {
   const long instances = row_call.instances();
   const std::string prefix = std::string(row.name) + ": ";
   if (instances > max_device_instances)
-    throw Error(prefix + "the batch has " + std::to_string(instances) + " instances, on a device expected at most " +
-                std::to_string(max_device_instances));
+    throw Error(prefix + "the batch has " + std::to_string(instances) + " instances, expected at most " +
+                std::to_string(max_device_instances) + " on a device");
   if (o.repeat > max_device_instances)
-    throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", on a device expected at most " +
-                std::to_string(max_device_instances));
+    throw Error(prefix + "repeat is " + std::to_string(o.repeat) + ", expected at most " +
+                std::to_string(max_device_instances) + " on a device");
   const KernelName name{row, precision, o.frame, device};
   const bool any_robot = robot_.at_run_time(row);
   if (!any_robot) specialise(name);
@@ -261,8 +261,8 @@ void CudaRows::run(const RowCall& row_call) {
                        std::all_of(out.begin(), out.end(), fits_program);
   if (!special && !any_robot)
     throw Error(prefix +
-                "an array's components are 2^31 bytes or more apart, which the only kernel of this row, that "
-                "made for the robot, cannot count");
+                "the components of an array are 2^31 bytes or more apart, expected less: the only kernel of this "
+                "operation is the one made for the robot; use a smaller batch");
   const CudaModel* uploaded = special ? nullptr : model(row, device);
   const Call call{*cuda_backend(), row, device, o.stream, precision == Precision::float64};
 
@@ -280,7 +280,7 @@ void CudaRows::run(const RowCall& row_call) {
   if (special) {
     const bool has = made.with_warps[choice->warps];
     const int warps = has ? choice->warps : made.warps, threads = warps > 1 ? 32 : choice->threads;
-    // a thread for each instance and role
+    // one thread for each instance and warp role
     const ProgramLaunch launch{inputs.array, outputs.array, memory, o.repeat, instances * warps, threads * warps};
     launched = call.table.launch_program(has ? made.with_warps[warps] : made.program, &launch, o.stream);
   } else {

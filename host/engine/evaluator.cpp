@@ -8,21 +8,21 @@
 namespace featherstorm {
 namespace {
 
-// Whether all inputs are given but the optional ones.
+// True if exactly the optional inputs are missing.
 bool leaves_out(const OpRow& row, const std::vector<ArrayRef>& in) {
   const auto optional = std::count_if(row.in.begin(), row.in.end(), [](const auto& a) { return a.optional; });
   return optional > 0 && in.size() + static_cast<std::size_t>(optional) == row.in.size();
 }
 
-// The inputs with zeros in the place of the optional ones.
+// The inputs, with an array of zeros for each optional input.
 std::vector<ArrayRef> with_zeros(const OpRow& row, std::vector<ArrayRef> in, const std::vector<ArrayRef>& out) {
-  static double zero = 0;  // every element of such an array
+  static double zero = 0;  // the value of every element, because the strides are 0
   const ArrayRef lead = in.empty() ? out.front() : in.front();
   for (std::size_t k = 0; k < row.in.size(); k++) {
     if (!row.in[k].optional) continue;
     if (lead.device != on_host)
       throw Error(std::string(row.name) + ": " + std::string(row.in[k].name) +
-                  " is not given, which it must be on a device");
+                  " is missing; it is optional only on the CPU");
     in.insert(in.begin() + static_cast<long>(k), {&zero, lead.precision, lead.instances, row.in[k].components, 0, 0});
   }
   return in;

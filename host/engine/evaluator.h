@@ -1,25 +1,27 @@
-// Evaluates the operations of ops.h for one model and batches of states: the engine's front door.
+// Evaluates the operations of ops.h for one model and batches of states. This is the main entry point of the engine.
 //
 //   Robot robot = load("go2", {.floating_base = true});
 //   Evaluator dynamics(robot);
 //   Buffer q(Precision::float32, 4096, robot.model.nq), ...;
 //   dynamics.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
 //
-// Every operation has derivatives: the row "fd_vjp" takes the inputs of "fd" and the cotangents of its outputs, a_bar,
-// and gives those of its inputs, q_bar, v_bar, tau_bar; "fd_jvp" takes tangents q_tan, v_tan, tau_tan and gives a_tan.
-// With parameters (EvaluatorOptions) numbers of the robot are inputs of every row, one set for each instance.
-// Derivatives and rows with parameters run by kernels made for the robot alone: up to 256 degrees of freedom.
+// Every operation has derivatives. "fd_vjp" takes the inputs of "fd" and the cotangent of its output, a_bar, and
+// returns the cotangents of its inputs: q_bar, v_bar, tau_bar. "fd_jvp" takes the tangents q_tan, v_tan, tau_tan and
+// returns a_tan. With parameters (EvaluatorOptions), numbers of the robot become inputs of every operation, one set
+// for each instance. Derivatives and operations with parameters run only with kernels made for the robot: up to 256
+// coordinates.
 //
-// A kernel that is made for the robot is compared with the text that takes the model as data before it serves; one that
-// differs is not used, and a notice says so (kernel_check.h).
+// A kernel made for the robot is compared, before its first use, with the algorithm that takes the model as data. A
+// kernel that differs is not used, and a notice says so (kernel_check.h).
 //
-// Where the arrays lie decides what runs (row_backend.h): on the host the kernels of this machine's instruction set (cpu_rows.h),
-// on a CUDA device (Buffer q(Precision::float32, 4096, nq, 0)) those of the CUDA library, or the robot's own where specialise()
-// has made them for that device, asynchronously on a stream (cuda_rows.h).
+// The location of the arrays selects the kernels (row_backend.h). Arrays on the host use kernels of this machine's
+// instruction set (cpu_rows.h). Arrays on a CUDA device (Buffer q(Precision::float32, 4096, nq, 0)) use the kernels of
+// the CUDA library, or the robot's own once specialise() has made them for that device, asynchronously on a stream
+// (cuda_rows.h).
 //
-// Arrays may have any strides; those of a Buffer are read and written in place, others are copied through the caches
-// in small blocks. Precision float32 or float64, the same for all arrays of a call. Results of an instance do not
-// depend on the batch size, its place in the batch or the number of threads.
+// Arrays may have any strides. Arrays of a Buffer are read and written in place; other arrays are copied in small
+// blocks that fit the caches. The precision is float32 or float64, the same for all arrays of a call. The results of
+// an instance do not depend on the batch size, on its index in the batch or on the number of threads.
 #pragma once
 #include <memory>
 #include <string>
@@ -37,48 +39,51 @@ namespace featherstorm {
 
 class Evaluator {
  public:
-  // Throws Error where no backend library is found.
+  // Throws Error if no backend library is found.
   explicit Evaluator(const Robot& robot, EvaluatorOptions options = {});
   ~Evaluator();
   Evaluator(Evaluator&&) noexcept;
 
   const Robot& robot() const;
-  // The rows of ops.h with the sizes for this model; behind their inputs the parameters that were asked for. op() knows
-  // their derivatives too, "<name>_vjp" and "<name>_jvp" (trace_op.h). Throws Error for an unknown name.
+  // The operations of ops.h with the sizes for this model; the requested parameters follow the inputs. op() also finds
+  // the derivatives "<name>_vjp" and "<name>_jvp" (trace_op.h). Throws Error for an unknown name.
   const std::vector<OpRow>& ops() const;
   const OpRow& op(std::string_view name) const;
 
-  // Runs an operation on all instances. Throws Error naming the operation, the argument, what came and what was
-  // expected, before anything is written. An empty batch does nothing. On a device it returns before the work is done;
-  // what goes wrong there, the next call that waits for the stream (synchronise, copy) throws. User-defined joints and
-  // robots of more than 64 degrees of freedom have no kernels there and are refused.
+  // Runs an operation on all instances. Throws Error naming the operation, the argument, the value received and the
+  // value expected, before anything is written. An empty batch does nothing. On a device the call returns before the
+  // work is done; the next call that waits for the stream (synchronise, copy) throws its errors. User-defined joints
+  // and robots of more than 64 coordinates have no device kernels and are refused.
   void run(std::string_view op, const std::vector<ArrayRef>& in, const std::vector<ArrayRef>& out,
            const RunOptions& options = {});
 
-  // The kernel that the next run of this operation uses; it is valid as long as this Evaluator.
+  // The kernel that the next run of this operation uses. It is valid as long as this Evaluator exists.
   BoundKernel kernel(std::string_view op, Precision precision, int frame = 0);
 
-  // What the kernel of an operation computes, traced for this robot. Throws Error where it is too large.
+  // The program that the kernel of an operation computes, traced for this robot. Throws Error if the program is too
+  // large.
   Program program(std::string_view op, int frame = 0) const;
 
-  // Makes the kernel of an operation for this robot now and uses it from now on: on the host assembled or compiled, for a
-  // CUDA device compiled by NVRTC (or fetched from the cache on disk). Returns false, and tells why through the notice,
-  // where it cannot be made: then the kernels that take the model as data serve.
+  // Makes the kernel of an operation for this robot and uses it from then on. On the host it is assembled or compiled;
+  // for a CUDA device it is compiled by NVRTC or fetched from the cache on disk. If it cannot be made, gives the
+  // reason in a notice and returns false; the kernels that take the model as data remain in use.
   bool specialise(std::string_view op, Precision precision, int frame = 0, int device = on_host);
-  // Whether the next run of this operation on this device uses a specialised kernel.
+  // True if the next run of this operation on this device uses a specialised kernel.
   bool specialised(std::string_view op, Precision precision, int frame = 0, int device = on_host) const;
 
-  // What came of the comparison of each kernel that was made for this robot with the text that takes the model as data
-  // (kernel_check.h): the ones in use, and those that are not used because of it.
+  // Results of comparing each kernel made for this robot with the algorithm that takes the model as data
+  // (kernel_check.h), both for kernels in use and for rejected kernels.
   std::vector<CheckedKernel> checks() const;
 
-  // Tells the notice of the options, once for the same words: of what is made for the evaluator elsewhere.
+  // Passes a message to the notice function of the options, once per message; for code elsewhere that makes kernels
+  // for this evaluator.
   void notify(const std::string& what) const;
 
-  const std::string& isa() const;                      // instruction set of the kernels in use
-  const std::vector<std::string>& parameters() const;  // names of the robot's numbers that are inputs of every row
+  const std::string& isa() const;  // instruction set of the kernels in use
+  const std::vector<std::string>& parameters()
+      const;  // names of the robot's numbers that are inputs of every operation
   int threads() const;
-  bool assembles() const;  // whether kernels are assembled where that can be done
+  bool assembles() const;  // true if kernels are assembled where possible
 
  private:
   struct Implementation;

@@ -13,7 +13,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr int instances = 16, walked_instances = 4;  // of each kind: the lanes of the widest pack; of derivatives
+constexpr int instances = 16, walked_instances = 4;  // sampled: the lanes of the widest pack; for derivatives
 constexpr double double_from_float = 0x1p-29;
 
 using Engine = std::mt19937_64;
@@ -30,7 +30,7 @@ double natural_length(const Model<double>& m) {
   }
   return length;
 }
-// A force beside which others are nothing [N m]: its weight on its full length.
+// Reference force of the robot [N m]: its weight times its full length.
 double natural_force(const Model<double>& m) {
   double mass = 0;
   for (int i = 1; i <= m.nb; i++) mass += std::abs(m.body[i].I.m);
@@ -67,7 +67,7 @@ double largest(const std::vector<std::vector<double>>& array, std::size_t i) {
 bool has_numbers(const std::vector<std::vector<double>>& array, std::size_t i) {
   return std::all_of(array.begin(), array.end(), [i](const auto& component) { return std::isfinite(component[i]); });
 }
-// The largest difference, infinite where one of the two is no number.
+// The largest difference; infinite where one of the two is not finite.
 double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b, std::size_t i) {
   double d = 0;
   for (std::size_t c = 0; c < a.size(); c++) {
@@ -81,7 +81,7 @@ template <class Real>
 void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
   const long padded = b.stride();
   for (std::size_t c = 0; c < array.size(); c++)
-    for (long i = 0; i < padded; i++)  // the lanes behind the last instance repeat it
+    for (long i = 0; i < padded; i++)  // the lanes after the last instance repeat it
       b.component<Real>(c)[i] = static_cast<Real>(array[c][std::min<std::size_t>(i, array[c].size() - 1)]);
 }
 template <class Real>
@@ -94,16 +94,16 @@ void take(const Buffer& b, std::vector<std::vector<double>>& array) {
 
 std::string KernelCheck::words() const {
   if (array.empty()) return "not compared";
-  if (lacks_numbers) return array + " is no number in a state where that of the text is one";
+  if (lacks_numbers) return array + " is not finite in a state where the algorithm's result is finite";
   char text[200];
-  std::snprintf(text, sizeof text, " differs by %.0e of its size from the text in double, expected at most %.0e", error,
-                bound);
+  std::snprintf(text, sizeof text, " differs by %.0e of its size from the algorithm in double, expected at most %.0e",
+                error, bound);
   return array + text;
 }
 
 namespace {
 
-// Whether an input is zero where a robot rests: motion and forces.
+// True if this kind of input is zero while the robot rests: motion and forces.
 bool rests(const Sample& s) {
   return s.kind == Sample::symmetric || s.kind == Sample::joint_force || s.kind == Sample::body_force;
 }
@@ -183,7 +183,8 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
                     const SampledText& text, const Usual& usual) {
   const auto& [exact, rounded, beside] = text;
   const bool single = precision == Precision::float32;
-  // what rounding of placements leaves of the torque of an axis along gravity, or of the way of a frame on an axis
+  // Rounding of placements leaves this much in results that should be zero: the torque of an axis along gravity, the
+  // displacement of a frame on an axis.
   const double nothing =
       (single ? 1e-6 : 1e-13) * (row.uses_frame ? natural_length(robot.model) : natural_force(robot.model));
   KernelCheck worst;
@@ -197,7 +198,7 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
     for (const auto& array : exact) all = std::max(all, largest(array, i));
     for (double size : usual.size) all = std::max(all, size);
     for (std::size_t k = 0; k < exact.size(); k++) {
-      // of the other outputs
+      // these outputs are residuals, so they are judged relative to the other outputs
       const bool remains =
           row.out[k].name == "violation" || row.out[k].name == "missing" || row.out[k].name == "residual";
       const double size = remains ? all : std::max(largest(exact[k], i), usual.size.empty() ? 0 : usual.size[k]);
@@ -205,10 +206,10 @@ KernelCheck compare(const OpRow& row, const Robot& robot, Precision precision, c
           std::max(difference(beside[k], exact[k], i), usual.size.empty() ? 0 : usual.conditioning[k]);
       if (!std::isfinite(size) || !std::isfinite(conditioning)) continue;
       lacks_numbers = lacks_numbers || (!has_numbers(found[k], i) && (!single || has_numbers(rounded[k], i)));
-      // a result in double has digits where that in float has none: as many as it is off, up to ten thousand times its size
+      // The error of float, capped. A result in double has correct digits even where the float result has none: its cap
+      // is ten thousand times the size.
       const double sensitivity = std::min(difference(rounded[k], exact[k], i), (single ? 1 : 1e4) * size);
-      const double zero = nothing +
-                          (single ? 1e-6 : 1e-14) * all +  // what rounding makes of it beside the other outputs
+      const double zero = nothing + (single ? 1e-6 : 1e-14) * all +  // rounding relative to the other outputs
                           16 * (single ? 1 / double_from_float : 1) * conditioning;
       const double bound =
           single ? 16 * sensitivity + 2e-5 * size + zero : 64 * double_from_float * sensitivity + 1e-9 * size + zero;
@@ -235,7 +236,7 @@ SampledRow off_by_few_roundings(SampledRow inputs) {
       for (double& x : component) x *= 1 + few_roundings * uniform(engine, -1, 1);
   return inputs;
 }
-// The one that says more against the kernel.
+// The more severe of two failures.
 KernelCheck worse(const KernelCheck& a, const KernelCheck& b) {
   const auto fault = [](const KernelCheck& c) { return c.passed ? 0 : c.lacks_numbers ? 1 : 2; };
   if (fault(a) != fault(b)) return fault(a) > fault(b) ? a : b;
@@ -262,7 +263,7 @@ KernelCheck check_kernel(const OpRow& row, const Robot& robot, Precision precisi
   const BoundKernel in_float{text.in_float, &rounded, table.float_width, nullptr};
   const BoundKernel of_other{text.in_double, &beside, table.double_width, nullptr};
   const auto by_text = [&](SampledRow own, const BoundKernel& near) -> SampledText {
-    // kernels for any robot know no parameters
+    // kernels that take the model as data have no parameters
     OpRow plain = row;
     for (std::size_t k = plain.in.size(); k-- > 0;)
       if (is_parameter(plain.in[k].name))

@@ -1,4 +1,4 @@
-// How an Evaluator works, and how one of its calls runs.
+// Options of an Evaluator and of one of its calls.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,21 +12,22 @@ namespace featherstorm {
 
 struct EvaluatorOptions {
   int threads = 0;       // 0: all cores
-  std::string isa{};     // "avx512", "avx2", "base"; empty: the widest this machine has, or FEATHERSTORM_ISA
+  std::string isa{};     // "avx512", "avx2", "base"; empty: FEATHERSTORM_ISA, or the widest of this machine
   bool assemble = true;  // false, or FEATHERSTORM_ASSEMBLE=0: kernels are not assembled
   std::vector<std::string> parameters{};  // numbers of the robot that are inputs of every operation (parameters.h)
-  std::function<void(const std::string&)> notice{};  // is told once what fell back, and why
-  std::function<void(Program&)> before_making{};  // may change what a kernel is made from, for tests of what is caught
+  std::function<void(const std::string&)> notice{};  // receives each fallback and its reason once
+  // may change a program before a kernel is made from it, for tests of the check
+  std::function<void(Program&)> before_making{};
 };
 
 struct RunOptions {
-  std::vector<double> uniforms;  // the row's uniform arrays, one behind the other
+  std::vector<double> uniforms;  // the uniform arrays of the operation, one after another
   int frame = 0;
-  long repeat = 1;         // passes of an operation with carried arrays
+  long repeat = 1;         // repetitions of an operation with carried arrays
   void* stream = nullptr;  // cudaStream_t for arrays on a device; null: the default stream
 };
 
-// One kernel that was made for a robot.
+// A kernel that was made for a robot, and its check.
 struct CheckedKernel {
   std::string op;
   Precision precision;

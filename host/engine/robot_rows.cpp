@@ -14,18 +14,18 @@ OpRow row_of(int index, const Model<double>& m, const Parameters& parameters) {
     return OpRow::Argument{a.name, size_of(m, a.shape), shape_of(m, a.shape), a.sample, a.optional()};
   };
   r.refused = lack(m, info);
-  r.on_device = info.cuda || !parameters.arrays().empty();  // with parameters kernels are made at the first use
+  r.on_device = info.cuda || !parameters.arrays().empty();  // with parameters, kernels are made at the first use
   for (const OpArray& a : info.in) r.in.push_back(argument(a));
   for (const auto& a : parameters.arrays()) r.in.push_back({a.name, a.components, a.shape});
   for (const OpArray& a : info.out) r.out.push_back(argument(a));
   for (const OpArray& a : info.uniform) r.uniforms.push_back(argument(a));
   if (index + 1 < op_count && info_of(index + 1).form_of == info.name) r.given = info_of(index + 1).name;
   if (!info.form_of.empty())
-    for (OpRow::Argument& a : r.in) a.optional = false;  // the other form is for calls without
+    for (OpRow::Argument& a : r.in) a.optional = false;  // the other form is for calls without optional inputs
   return r;
 }
 
-// The row of a derivative; its names go to `names`, which must not move them.
+// The operation of a derivative. Its names are stored in `names`, which must not move them.
 OpRow derivative_of(const OpRow& f, Derivative d, std::deque<std::string>& names) {
   const auto named = [&](std::string_view name, const char* suffix) {
     return std::string_view(names.emplace_back(std::string(name) + suffix));

@@ -1,4 +1,4 @@
-// The rows of the table of operations with the sizes for one robot, and their derivatives.
+// The operations of the table with the sizes for one robot, and their derivatives.
 #pragma once
 #include <deque>
 #include <string>
@@ -19,13 +19,13 @@ class RobotRows {
   RobotRows& operator=(const RobotRows&) = delete;
 
   const std::vector<OpRow>& all() const { return rows_; }
-  // A row of the table or one of their derivatives, NAME_vjp and NAME_jvp. Throws Error for an unknown name.
+  // An operation of the table or one of its derivatives, NAME_vjp and NAME_jvp. Throws Error for an unknown name.
   const OpRow& find(std::string_view name) const;
 
  private:
   std::vector<OpRow> rows_, derivatives_;
   std::unordered_map<std::string_view, const OpRow*> by_name_;
-  std::deque<std::string> names_;  // of the derivatives and their arrays
+  std::deque<std::string> names_;  // names of the derivatives and their arrays
 };
 
 }  // namespace featherstorm

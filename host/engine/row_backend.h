@@ -1,5 +1,5 @@
-// What runs the rows of one robot on one kind of processor. Two are there: the host's cores (cpu_rows.h) and CUDA devices
-// (cuda_rows.h); an Evaluator checks a call, and gives it to the one in whose memory its arrays lie.
+// Interface for running the operations of one robot on one kind of processor: the CPU (cpu_rows.h) or CUDA devices
+// (cuda_rows.h). An Evaluator checks a call and passes it to the backend in whose memory the arrays lie.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -13,7 +13,7 @@
 
 namespace featherstorm {
 
-// A robot, how its kernels are to be made, and what was told of them: what the backends of an Evaluator share.
+// Data shared by the backends of an Evaluator: the robot, the options for making kernels, and the notices given.
 class EngineRobot {
  public:
   explicit EngineRobot(const Robot& robot, EvaluatorOptions options = {});
@@ -23,13 +23,14 @@ class EngineRobot {
   const Parameters parameters;
   const RobotRows rows;
 
-  // Whether kernels that take the model as data can run a row.
+  // True if kernels that take the model as data can run the operation.
   bool at_run_time(const OpRow& row) const { return row.derivative == Derivative::none && parameters.arrays().empty(); }
   Operation operation(const OpRow& row, int frame) const { return {row.index, frame, row.derivative, parameters}; }
-  // What a row's kernel is made from. Throws std::exception where it has more than `most` operations.
+  // The program from which the operation's kernel is made. Throws std::exception if it has more than `most`
+  // operations.
   Program program(const OpRow& row, int frame, int most = max_compiled_operations) const;
 
-  void notify(const std::string& what);  // once
+  void notify(const std::string& what);  // gives each message once
   void record(CheckedKernel check);
   std::vector<CheckedKernel> checks() const;
 
@@ -39,11 +40,11 @@ class EngineRobot {
   std::vector<CheckedKernel> checks_;
 };
 
-// A kernel of a robot, by name.
+// Identifies a kernel of a robot.
 struct KernelName {
   const OpRow& row;
   Precision precision;
-  int frame = 0;  // where the row has one
+  int frame = 0;  // for operations with a frame
   int device = on_host;
 };
 
@@ -51,14 +52,14 @@ class RowBackend {
  public:
   virtual ~RowBackend() = default;
 
-  // Runs a call whose arguments were checked, with at least one instance. Throws Error for what this kind of processor does not
-  // take, before anything is written.
+  // Runs a call with checked arguments and at least one instance. Throws Error, before anything is written, for
+  // arguments that this kind of processor does not accept.
   virtual void run(const RowCall& call) = 0;
 
-  // Makes the kernel for this robot now, by compiling it, for all calls from now on. False where it was told through the notice
-  // why there is none; throws std::exception with the reason else.
+  // Compiles the kernel for this robot now, for all later calls. Returns false if there is none and a notice has given
+  // the reason; otherwise throws std::exception with the reason.
   virtual bool specialise(const KernelName& name) = 0;
-  // Whether the next run uses a kernel made for this robot.
+  // True if the next run uses a kernel made for this robot.
   virtual bool specialised(const KernelName& name) const = 0;
 };
 

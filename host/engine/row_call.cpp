@@ -6,7 +6,7 @@
 namespace featherstorm {
 namespace {
 
-// First and one past last byte an array occupies.
+// The first byte of an array and one past its last byte.
 std::pair<const char*, const char*> extent(const ArrayRef& a) {
   const long b = static_cast<long>(bytes_of(a.precision));
   long low = 0, high = 0;
@@ -67,7 +67,7 @@ void check(const RowCall& call, int frames) {
     if (const ArrayRef& a = call.out[k]; (a.instances > 1 && a.components > 0 && a.instance_stride == 0) ||
                                          (a.components > 1 && a.component_stride == 0))
       throw Error(prefix + "output " + std::string(row.out[k].name) +
-                  " has a stride of 0, so that several numbers have one place: expected memory for each");
+                  " has a stride of 0, expected a nonzero stride: every number of an output needs memory of its own");
   for (std::size_t j = 0; j < call.out.size(); j++)
     for (std::size_t k = 0; k < call.in.size(); k++)
       if (call.in[k].data == call.out[j].data && overlap(call.in[k], call.out[j]))

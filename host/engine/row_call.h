@@ -1,4 +1,4 @@
-// A call of a row, checked: the one place where its arrays are compared with what the row takes, wherever they lie.
+// A call of an operation, and the check of its arrays. All calls are checked here, for all devices.
 #pragma once
 #include <vector>
 
@@ -18,7 +18,7 @@ struct RowCall {
   int device() const { return lead().device; }
 };
 
-// Throws Error naming the operation, the argument, what came and what was expected. frames: of the robot.
+// Throws Error naming the operation, the argument, the value received and the value expected. frames: of the robot.
 void check(const RowCall& call, int frames);
 
 }  // namespace featherstorm

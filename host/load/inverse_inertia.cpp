@@ -22,7 +22,7 @@ InverseInertia::InverseInertia(const Robot& robot)
   for (int i = 0; i < m_.nv; i++)
     if (const double d = factor_[static_cast<std::size_t>(m_.at(i, i))]; !(d > 0) || std::isinf(d))
       throw Error("robot '" + robot.name + "': its inertia matrix at q0 is not positive definite, at " +
-                  robot.v_names[static_cast<std::size_t>(i)] + ": contacts have no softness");
+                  robot.v_names[static_cast<std::size_t>(i)] + "; the softness of contacts cannot be computed");
 }
 
 // M^-1 = L^-1 D^-1 L^-T

@@ -1,4 +1,4 @@
-// How easily bodies and joints move where a robot stands at q0: what MuJoCo's softness of constraints is measured by.
+// Inverse inertia of bodies and joints at q0, from which MuJoCo computes the softness of constraints.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace featherstorm {
 
 class InverseInertia {
  public:
-  // Throws Error where the inertia matrix at q0 is not positive definite.
+  // Throws Error if the inertia matrix at q0 is not positive definite.
   explicit InverseInertia(const Robot& robot);
 
-  // The mean of the diagonal of J M^-1 J^T over three directions of translation, and over three of rotation, J at a point of a body:
-  // [1/kg], [1/(kg m^2)]. MuJoCo's body_invweight0.
+  // The mean of the diagonal of J M^-1 J^T over three directions of translation, and over three of rotation, for J at
+  // a point of a body: [1/kg], [1/(kg m^2)]. MuJoCo's body_invweight0.
   struct OfBody { double translation, rotation; };
   OfBody of_body(int body, const Vec3d& point) const;  // in the axes of the body [m]
 
@@ -21,7 +21,7 @@ class InverseInertia {
   double of_coordinates(int v, int n) const;
   // The length of column v of M^-1. MuJoCo's actuator_acc0 of a motor at a joint.
   double acceleration(int v) const;
-  // Of a body in the world, at q0.
+  // The placement of a body in the world at q0.
   const Placement<double>& placement(int body) const { return X_[static_cast<std::size_t>(body)]; }
 
  private:

@@ -12,7 +12,8 @@ namespace {
 constexpr int positions = 3;
 constexpr double rounding = 1e-13;
 
-// Of M = L^T D L at a position: the last freedom whose pivot, its inertia with all freedoms beyond it free, is not positive.
+// A pivot of M = L^T D L at a position that is not positive. The pivot of a coordinate is its inertia while all
+// coordinates beyond it are free; the last such coordinate is reported.
 struct Pivot {
   int freedom = -1;
   bool zero = false;
@@ -21,7 +22,7 @@ Pivot first_fault(const Model<double>& m, const std::vector<double>& q) {
   std::vector<double> H(m.nh);
   crba(m, q.data(), H.data());
   std::vector<double> L = H;
-  ltdl(m, L.data());  // 1 / D on the diagonal
+  ltdl(m, L.data());  // the diagonal is 1 / D
   for (int i = m.nv - 1; i >= 0; i--) {
     const double own = H[m.at(i, i)], pivot = 1 / L[m.at(i, i)];
     if (!(std::abs(pivot) > rounding * std::abs(own))) return {i, true};
@@ -35,7 +36,7 @@ Pivot first_fault(const Model<double>& m, const std::vector<double>& q) {
 void check_joint_inertia(Robot& robot) {
   const Model<double>& m = robot.model;
   for (const UserJoint& joint : m.user)
-    if (joint.time_dependent) return;  // it has no place without a time
+    if (joint.time_dependent) return;  // its placement needs a time
   std::mt19937_64 engine(1);
   Pivot found;
   int faults = 0, zeros = 0;
@@ -50,11 +51,11 @@ void check_joint_inertia(Robot& robot) {
   if (zeros == positions)
     throw ModelError(
         "joint", joint,
-        "moves no inertia, or none that the joints beyond it do not move as well: the joint-space inertia matrix is "
-        "singular at every position, so that forces determine no acceleration. Give the joint a rotor "
+        "moves no inertia, or only inertia that the joints beyond it move as well: the joint-space inertia matrix is "
+        "singular at every position, so forces determine no acceleration; give the joint a rotor "
         "(armature), or make it fixed");
   robot.odd.push_back("joint '" + joint + "' has " + (found.zero ? "no" : "a negative") +
-                      " inertia at some positions: accelerations there are not those of a body that can exist");
+                      " inertia at some positions: accelerations there are not physical");
   robot.notices.push_back(robot.odd.back());
 }
 

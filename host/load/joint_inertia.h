@@ -1,11 +1,12 @@
-// Whether a robot's joint-space inertia can be inverted: whether forward dynamics has an answer.
+// Tests if a robot's joint-space inertia can be inverted, as forward dynamics requires.
 #pragma once
 #include "core/model/builder.h"
 
 namespace featherstorm {
 
-// Adds a notice where a joint's inertia is negative, which no body gives. Throws ModelError naming the joint where M is singular at
-// every position: a joint that moves nothing, or nothing that the joints beyond it do not move as well.
+// Adds a notice if the inertia of a joint is negative, which no physical body has. Throws ModelError naming the joint
+// if M is singular at every position: the joint moves nothing, or nothing that the joints beyond it do not move as
+// well.
 void check_joint_inertia(Robot& robot);
 
 }  // namespace featherstorm

@@ -11,12 +11,12 @@
 namespace featherstorm {
 
 struct LoadOptions {
-  // adds a free joint to the root link; absent: as usual for a built-in robot, none for a file
+  // adds a free joint to the root link; absent: the usual base of a built-in robot, none for a file
   std::optional<bool> floating_base{};
   UrdfOptions::Mimic mimic = UrdfOptions::Mimic::kIndependent;
   bool strict = false;  // UrdfOptions
-  double armature = 0;  // of each joint with one freedom that has none of its own [kg m^2 | kg]
-  // what of the robot may touch what, and how many sweeps the rows of contacts make (core/model/contacts.h)
+  double armature = 0;  // of each joint with one coordinate and no armature in the file [kg m^2 | kg]
+  // the contacts of the robot, and the number of sweeps over the contact rows (core/model/contacts.h)
   std::vector<ContactSpec> contacts{};
   int sweeps = 8, relax = 2;
   std::optional<UrdfWorld> world{};  // UrdfOptions

@@ -12,7 +12,7 @@ namespace {
 
 using urdf::quote;
 
-constexpr int kMaxDofs = 10000;  // the inertia matrix of a chain of these has 200 MB of indices
+constexpr int kMaxDofs = 10000;  // the inertia matrix of a chain with this many has 200 MB of indices
 
 JointType joint_type(UrdfJointType type) {
   switch (type) {
@@ -50,10 +50,10 @@ void check_size(const Urdf& urdf, std::string_view name) {
   for (const UrdfJoint& joint : urdf.joints)
     if (const JointType type = joint_type(joint.type); type != JointType::Fixed) dofs += joint_size(type).nv;
   if (dofs > kMaxDofs)
-    urdf::fail(name, 0, "has " + std::to_string(dofs) + " degrees of freedom; more than 10000 are no robot");
+    urdf::fail(name, 0, "has " + std::to_string(dofs) + " degrees of freedom, expected at most 10000");
 }
 
-// What becomes of mimic joints that are not coupled.
+// Gives notices or errors for mimic joints that are not coupled.
 void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) {
   for (const UrdfJoint& joint : urdf.joints) {
     if (!joint.mimic || options.mimic == UrdfOptions::Mimic::kCouple) continue;
@@ -63,7 +63,7 @@ void note_mimics(Urdf& urdf, const UrdfOptions& options, std::string_view name) 
   }
 }
 
-// The mimic joints by their drivers. A joint that mimics a mimic joint is driven by what that one is driven by.
+// The mimic joints with their drivers. If a joint mimics a mimic joint, it has the same driver as that joint.
 std::vector<CouplingSpec> couplings(const Urdf& urdf, std::string_view name) {
   std::vector<CouplingSpec> specs;
   for (const UrdfJoint& joint : urdf.joints) {
@@ -80,7 +80,7 @@ std::vector<CouplingSpec> couplings(const Urdf& urdf, std::string_view name) {
   return specs;
 }
 
-// The line where the part of this kind and name stands.
+// The line of the element with this kind and name.
 int line_of(const Urdf& urdf, const ModelError& error) {
   for (const UrdfLink& link : urdf.links)
     if (error.kind == "link" && link.name == error.name) return link.line;
@@ -94,7 +94,7 @@ Robot build(Urdf urdf, std::string_view name, const std::filesystem::path& file,
   const std::vector<UrdfBody> bodies = merge_fixed_links(urdf);
   if (options.strict) check_urdf_masses(urdf, bodies, options.floating_base, name);
   note_mimics(urdf, options, name);
-  // The body's whole inertia goes to the link that moves: single links of published files have impossible inertias.
+  // The moving link gets the inertia of the whole body: single links of published files have impossible inertias.
   ModelBuilder builder(urdf.name);
   std::vector<LinkSpec> links;
   for (const UrdfLink& link : urdf.links) links.push_back({.name = link.name});

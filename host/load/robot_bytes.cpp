@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 7\n";
 
-// One list of members serves both ways: `archive(x)` appends x to the bytes, or reads it from them.
+// One list of members serves writing and reading: `archive(x)` appends x to the bytes, or reads x from them.
 class Writer {
  public:
   std::string bytes{mark};
@@ -42,7 +42,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_(bytes) {
     if (!left_.starts_with(mark))
-      throw Error("these bytes are no robot of this version of featherstorm, " FEATHERSTORM_VERSION);
+      throw Error("the bytes are not a robot of this version of featherstorm, " FEATHERSTORM_VERSION);
     left_.remove_prefix(mark.size());
   }
   template <class Number>
@@ -56,7 +56,7 @@ class Reader {
     s.assign(take(n), n);
   }
   template <class Element> void operator()(std::vector<Element>& all) {
-    all.resize(count(1));  // an element has a byte at least
+    all.resize(count(1));  // an element has at least one byte
     for (Element& x : all) members(*this, x);
   }
   template <class Element> void operator()(SharedList<Element>& all) {
@@ -68,7 +68,7 @@ class Reader {
 
  private:
   const char* take(std::size_t n) {
-    if (n > left_.size()) throw Error("the bytes of a robot end too soon");
+    if (n > left_.size()) throw Error("the bytes of a robot are truncated");
     const char* at = left_.data();
     left_.remove_prefix(n);
     return at;
@@ -76,7 +76,7 @@ class Reader {
   std::size_t count(std::size_t least) {
     std::uint64_t n = 0;
     (*this)(n);
-    if (n * least > left_.size() || n > left_.size()) throw Error("the bytes of a robot end too soon");
+    if (n * least > left_.size() || n > left_.size()) throw Error("the bytes of a robot are truncated");
     return static_cast<std::size_t>(n);
   }
   std::string_view left_;
@@ -106,7 +106,7 @@ template <class A> void members(A& a, Contact<double>& c) {
   a(c.p), a(c.s), a(c.surface), a(c.bounded), members(a, c.X_p), members(a, c.centre);
   a(c.radius_s), a(c.radius), a(c.half_x), a(c.half_y), a(c.friction), a(c.restitution);
 }
-// What a model file says beside the tree.
+// The world of a model file.
 template <class A> void members(A& a, Polynomial<double>& p) { a(p.linear), a(p.higher[0]), a(p.higher[1]); }
 template <class A, std::size_t n> void members(A& a, double (&x)[n]) {
   for (double& e : x) a(e);
@@ -217,7 +217,7 @@ template <class A> void members(A& a, Model<double>& m) {
   a(m.contacts.nc), a(m.contacts.nr), a(m.contacts.contact), a(m.contacts.sweeps), a(m.contacts.relax);
   members(a, m.world);
 }
-// WorldSource, as it is written.
+// The form in which a WorldSource is written.
 struct Table {
   std::string name;
   std::vector<double> numbers;
@@ -241,7 +241,7 @@ Source written(const WorldSource& source) {
   for (const auto& [name, numbers] : source.tables.all()) s.tables.push_back({name, numbers});
   return s;
 }
-// Throws Error where its names are not those of `robot`.
+// Throws Error if the source's names do not match `robot`.
 std::shared_ptr<const WorldSource> source_of(Source& s, const Robot& robot) {
   const auto source = std::make_shared<WorldSource>();
   source->link_names = std::move(s.link_names), source->joint_names = std::move(s.joint_names);
@@ -249,12 +249,12 @@ std::shared_ptr<const WorldSource> source_of(Source& s, const Robot& robot) {
   const auto count = [](const auto& names) { return static_cast<int>(names.size()); };
   if (count(source->link_names) != source->tables.integer("nbody") ||
       count(source->joint_names) != source->tables.integer("njnt"))
-    throw Error("the bytes of a robot do not fit together");
+    throw Error("the bytes of a robot are inconsistent");
   const Places<double> found(robot, WorldTables<double>(source->tables), source->link_names, source->joint_names);
   return source;
 }
 
-// Whether a hull's lists point to what is there.
+// True if all indices in the hull's lists are valid.
 bool is_whole(const Hull<double>& h) {
   const auto corners = static_cast<int>(h.corner.size()), polygons = static_cast<int>(h.polygon.size());
   const auto all_corners = [&](const std::vector<int>& list) {
@@ -274,7 +274,7 @@ bool is_whole(const Hull<double>& h) {
   return ok;
 }
 
-// Whether every geom, hull, height field and pair of contacts is there, and pairs have the slots of their shapes.
+// True if all geoms, hulls, height fields and pairs of contacts exist, and pairs have the slots of their shapes.
 bool is_whole(const GeomContacts<double>& c, const Model<double>& m) {
   const auto within = [](int i, const auto& v) { return i >= 0 && i < static_cast<int>(v.size()); };
   bool ok = true;
@@ -299,7 +299,7 @@ bool is_whole(const GeomContacts<double>& c, const Model<double>& m) {
   return ok;
 }
 
-// Whether every index of the world lies where it points to.
+// True if every index of the world is in range.
 bool is_whole(const World<double>& w, const Model<double>& m) {
   const auto size = [](const auto& v) { return static_cast<int>(v.size()); };
   const auto within = [](int first, int count, int end) { return first >= 0 && count >= 0 && count <= end - first; };
@@ -360,7 +360,7 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   return ok && is_whole(w.contacts, m);
 }
 
-// Whether every index lies where it points to, so that no map reads beyond an array.
+// True if every index is in range, so that no operation reads beyond an array.
 bool is_whole(const Robot& r) {
   const Model<double>& m = r.model;
   const auto size = [](const auto& v) { return static_cast<int>(v.size()); };
@@ -402,7 +402,7 @@ bool is_whole(const Robot& r) {
 std::string robot_bytes(const Robot& robot) {
   if (!robot.model.user.empty())
     throw Error("robot '" + robot.name +
-                "' has user-defined joints, which are functions of this process: it has no bytes");
+                "' has user-defined joints, which are functions of this process and cannot be written as bytes");
   Writer w;
   members(w, const_cast<Robot&>(robot));
   std::vector<Source> sources;
@@ -417,7 +417,7 @@ Robot robot_of_bytes(std::string_view bytes) {
   members(reader, r);
   std::vector<Source> sources;
   reader(sources);
-  if (!reader.at_end() || !is_whole(r) || sources.size() > 1) throw Error("the bytes of a robot do not fit together");
+  if (!reader.at_end() || !is_whole(r) || sources.size() > 1) throw Error("the bytes of a robot are inconsistent");
   if (!sources.empty()) r.source = source_of(sources[0], r);
   return r;
 }

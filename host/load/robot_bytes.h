@@ -1,5 +1,5 @@
-// A robot as bytes, for other processes on machines like this one: the numbers themselves, so that results there are bit for bit
-// those here.
+// A robot as bytes, for other processes on similar machines. The bytes contain the exact numbers, so results are
+// identical bit for bit.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,9 +8,10 @@
 
 namespace featherstorm {
 
-// Throws Error for a robot with user-defined joints, which are functions of this process.
+// Throws Error for a robot with user-defined joints, because these are functions of this process.
 std::string robot_bytes(const Robot& robot);
-// The robot again. Throws Error for bytes of another version of featherstorm, cut off, or with numbers out of range.
+// The robot of these bytes. Throws Error for bytes of another version of featherstorm, truncated bytes, or numbers out
+// of range.
 Robot robot_of_bytes(std::string_view bytes);
 
 }  // namespace featherstorm

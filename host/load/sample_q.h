@@ -1,4 +1,4 @@
-// Random positions of a robot, and the size of forces that move it, for what is checked before it serves.
+// Random positions of a robot, and the size of forces that move it, for checks of kernels and forms.
 #pragma once
 #include <cmath>
 #include <random>
@@ -24,12 +24,14 @@ template <class Engine> std::vector<double> sample_q(const Model<double>& m, Eng
   return q;
 }
 
-// Where people start robots: each joint in its neutral position, a quarter turn from it where it is a hinge, or anywhere. There,
-// where axes and limbs are in line, robots are singular and what does not cancel elsewhere does.
+// Positions from which simulations typically start: each joint in its neutral position, a quarter turn from it if it
+// is a hinge, or anywhere. There axes and limbs are in line. Robots are singular, and terms cancel that do not cancel
+// elsewhere.
 std::vector<double> starting_q(const Model<double>& m, std::mt19937_64& engine);
 
-// 1 / (M^-1)_cc at a random position, the inertia of each joint while all others move freely [kg m^2 | kg]; ones for robots whose
-// joints have no place without a time. Torques as large as this accelerate every joint by some 1; others make light limbs fly apart.
+// 1 / (M^-1)_cc at a random position: the inertia of each joint while all others move freely [kg m^2 | kg]. All ones
+// for robots with joints whose placement needs a time. Torques of this size accelerate every joint by about 1; larger
+// ones would make light limbs fly apart.
 std::vector<double> natural_inertia(const Model<double>& m, std::mt19937_64& engine);
 
 }  // namespace featherstorm

@@ -1,4 +1,4 @@
-// Tables of a model as MuJoCo has them, written row by row.
+// Writes the tables of a model row by row, as in MuJoCo.
 #pragma once
 
 #include <initializer_list>
@@ -14,21 +14,22 @@ class TableWriter {
  public:
   using Numbers = std::vector<double>;
 
-  // A row behind those that a table has.
+  // Appends a row to a table.
   void add(const std::string& table, const Numbers& row) {
     Numbers& all = tables_[table];
     all.insert(all.end(), row.begin(), row.end());
   }
-  // Rows that a table with rows of `width` has.
+  // Number of rows of a table whose rows have `width` numbers.
   int rows(const std::string& table, int width) const {
     const auto found = tables_.find(table);
     return found == tables_.end() ? 0 : static_cast<int>(found->second.size()) / width;
   }
-  // Tables of one number; 0 for those behind the end of `values`.
+  // Writes tables of one number; tables after the end of `values` get 0.
   void count(const std::vector<const char*>& tables, const std::vector<int>& values) {
     for (std::size_t k = 0; k < tables.size(); k++) tables_[tables[k]] = {k < values.size() ? double(values[k]) : 0.0};
   }
-  // The name of the model, before all others; of the next element of a kind, "body", "jnt", "geom", "actuator".
+  // Writes the name of the model, which must come first, or the name of the next element of a kind: "body", "jnt",
+  // "geom", "actuator".
   void name(const std::string& model) { write(model); }
   void name(const std::string& kind, const std::string& name) {
     add("name_" + kind + "adr", {double(tables_["names"].size())});

@@ -43,7 +43,7 @@ void UrdfMeshes::write_hull(const MeshHull& hull, Mesh& mesh) {
     t_.add("mesh_polyvertnum", {double(p.corner.size())});
     t_.add("mesh_polyvert", {p.corner.begin(), p.corner.end()});
   }
-  // as MuJoCo keeps the hull's edges (mjModel.mesh_graph), without the faces
+  // as MuJoCo stores the hull's edges (mjModel.mesh_graph), without the faces
   t_.add("mesh_graphadr", {hull.neighbour.empty() ? -1.0 : double(t_.rows("mesh_graph", 1))});
   if (hull.neighbour.empty()) return;
   std::vector<double> begins, vertices, ends;

@@ -1,4 +1,4 @@
-// The meshes of a URDF's geoms in a world's tables (urdf_world.h): the hull of each, once.
+// Meshes of a URDF's geoms in the tables of a world (urdf_world.h). The hull of each mesh is stored once.
 #pragma once
 #include <array>
 #include <map>
@@ -16,15 +16,15 @@ class UrdfMeshes {
  public:
   struct Mesh {
     int number = -1;
-    Placement<double> X{};        // its hull's axes in the mesh's
-    Vec3d reach = Vec3d::Zero();  // the greatest coordinates [m]
+    Placement<double> X{};        // axes of the hull in those of the mesh
+    Vec3d reach = Vec3d::Zero();  // largest coordinates [m]
   };
 
-  // All three must stay.
+  // The arguments must outlive this object.
   UrdfMeshes(const UrdfWorldSource& source, const UrdfWorld& world, TableWriter& tables)
       : source_(source), world_(world), t_(tables) {}
 
-  // That of a shape, which is a mesh; null where it cannot be had, which a notice tells. Throws Error where notices are errors.
+  // The mesh of a shape; null, with a notice, if it cannot be read. Throws Error in strict mode instead.
   const Mesh* of(const UrdfLink& link, const UrdfShape& shape);
 
   int count() const { return count_; }

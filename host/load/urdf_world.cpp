@@ -32,7 +32,7 @@ TableWriter::Numbers quaternion(const Mat3d& R) {
   return {q.w(), q.x(), q.y(), q.z()};
 }
 
-// Principal moments, falling, and their axes as columns.
+// Principal moments in descending order, and their axes as columns.
 struct Principal {
   Vec3d moment;
   Mat3d axes;
@@ -46,7 +46,7 @@ Principal principal(const Mat3d& inertia) {
   return p;
 }
 
-// Where a geom is: of which of the world's bodies, in the frame of its link.
+// The placement of a geom: its body in the world, and the frame in its link.
 struct Place {
   int body;
   Placement<double> X;
@@ -101,7 +101,7 @@ class WorldWriter {
     t_.count({"opt.integrator", "opt.cone", "opt.density", "opt.viscosity", "opt.disableflags", "opt.enableflags",
               "opt.disableactuator", "opt.noslip_iterations"},
              {});
-    t_.count({"opt.solver"}, {2});  // Newton's
+    t_.count({"opt.solver"}, {2});  // Newton
     t_.count({"opt.iterations"}, {100});
     t_.count({"na", "ntendon", "nsensor", "nsensordata", "nsite", "ncam", "npair", "nexclude"}, {});
   }
@@ -135,7 +135,7 @@ class WorldWriter {
   const Frame<double>& frame(const std::string& link) const {
     return m_.frame[static_cast<std::size_t>(robot_.frame(link))];
   }
-  // The frame of the link that a body of the tree moves; of the world that of the world.
+  // The frame of the link that a body of the tree moves; for the world, the world frame.
   Placement<double> own_frame(int body) const {
     return body == 0 ? identity_placement<double>() : frame(robot_.body_names[static_cast<std::size_t>(body)]).X;
   }
@@ -149,7 +149,7 @@ class WorldWriter {
       return urdf_.links[static_cast<std::size_t>(u.link)].name == link;
     });
     write_inertia(body->mass, body->com, body->inertia);
-    // X_PB of the links' frames at q0; a free body stands where its coordinates say
+    // X_PB of the links' frames at q0; the placement of a free body is in its coordinates
     const int parent = m_.body[k].parent;
     Placement<double> X = identity_placement<double>();
     if (m_.body[k].type != JointType::Free)
@@ -171,7 +171,7 @@ class WorldWriter {
     t_.add("jnt_pos", {0, 0, 0});
     t_.add("jnt_axis", free ? TableWriter::Numbers{0, 0, 1} : list(axes.col(2)));
     t_.add("jnt_stiffness", {0}), t_.add("jnt_stiffnesspoly", {0, 0}), t_.add("jnt_plasticadr", {-1});
-    // a range of one point is what files write that know none
+    // files without a known range often write a range of one point
     const bool limited = !free && std::isfinite(m_.lower[v]) && std::isfinite(m_.upper[v]) && m_.lower[v] < m_.upper[v];
     t_.add("jnt_limited", {double(limited)});
     t_.add("jnt_range", {limited ? m_.lower[v] : 0, limited ? m_.upper[v] : 0});
@@ -194,7 +194,7 @@ class WorldWriter {
   void write_weights(int b, const Vec3d& com, const Mat3d& inertia, int n) {
     const Body<double>& body = m_.body[static_cast<std::size_t>(b)];
     if (slides_alone(b, com, inertia)) {
-      // MuJoCo takes a body that slides along its axes for a point
+      // MuJoCo treats a body that slides along its axes as a point
       const double inverse = 1 / body.I.m;
       t_.add("body_invweight0", {inverse, 0}), t_.add("dof_invweight0", {inverse});
       return;
@@ -207,8 +207,8 @@ class WorldWriter {
       for (int k = 0; k < std::min(n, 3); k++) t_.add("dof_invweight0", {each});
     }
   }
-  // Whether a body that nothing hangs on slides on the world along one of its axes, its centre of mass and its principal axes where
-  // its link's are [mjModel.body_simple].
+  // True if a body without children slides on the world along one of its axes, and its centre of mass and principal
+  // axes agree with its link's frame [mjModel.body_simple].
   bool slides_alone(int b, const Vec3d& com, const Mat3d& inertia) const {
     const Body<double>& body = m_.body[static_cast<std::size_t>(b)];
     if (body.type != JointType::Prismatic || body.parent != 0 || !com.isZero(0)) return false;
@@ -237,7 +237,7 @@ class WorldWriter {
       t_.add("body_bvhadr", {geoms_ > first ? 0.0 : -1.0});
     }
   }
-  // Of a link and of what is fixed to it.
+  // Writes the shapes of a link and of the links fixed to it.
   void write_shapes_of(int i, int b, const std::vector<std::vector<int>>& children) {
     const UrdfLink& link = urdf_.links[static_cast<std::size_t>(i)];
     const Placement<double> in_body = inverse(own_frame(b)) * frame(link.name).X;
@@ -344,8 +344,8 @@ class WorldWriter {
   UrdfMeshes meshes_;
   std::vector<std::string> links_;
   std::map<std::string, int> number_;  // of links
-  std::set<std::string> taken_;        // names of geoms
-  std::set<std::string> given_;        // those that the file gives
+  std::set<std::string> taken_;        // names of geoms in use
+  std::set<std::string> given_;        // names given by the file
   int geoms_ = 0, motors_ = 0, couplings_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Batches in blocks of instances: what a thread takes at a time, so that a block's arrays stay in the caches between
-// the gathering of foreign layouts, the kernels and the scattering of results.
+// Batches in blocks of instances. A thread works on one block at a time: gathers arrays of other layouts, runs the
+// kernels, and scatters the results. The arrays of a block fit the caches.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,15 +12,15 @@ namespace featherstorm {
 
 inline constexpr long block_size = 128;  // instances; a multiple of every pack width
 
-// A kernel with what it needs to be called.
+// A kernel and the data for calling it.
 struct BoundKernel {
   Kernel kernel = nullptr;
   const void* model = nullptr;  // its first argument
-  int width = 0;                // instances of a pack
-  std::shared_ptr<void> keep;   // the code and the model
+  int width = 0;                // instances in a pack
+  std::shared_ptr<void> keep;   // owns the code and the model
 };
 
-// Calls copy(c, count) for groups of components that lie side by side in an array, c the first.
+// Calls copy(c, count) for groups of `count` adjacent components of an array, beginning at c.
 void for_components(const ArrayRef& a, auto&& copy) {
   long c = 0;
   const auto groups = [&](auto count) {
@@ -30,12 +30,12 @@ void for_components(const ArrayRef& a, auto&& copy) {
   groups(std::integral_constant<long, 1>{});
 }
 
-// Copies instances of an array into a block [component][width]: lane i gets instance first + order[i] (null: first + i), lanes
-// from n on the last of them. Arrays with the components of an instance side by side are copied some components at a time, so that
-// each cache line is loaded once.
+// Copies instances of an array into a block [component][width]. Lane i gets instance first + order[i] (null: first +
+// i); lanes from n on repeat the last instance. If the components of an instance are adjacent, several are copied at a
+// time, so that each cache line is loaded once.
 template <class Real>
 void gather(const ArrayRef& a, long first, long n, long width, Real* block, const int* order = nullptr) {
-  if (a.components == 0) return;  // its address may be null
+  if (a.components == 0) return;  // the address of an empty array may be null
   const Real* from = static_cast<const Real*>(a.data) + first * a.instance_stride;
   const auto copy = [&](long c, auto count) {
     for (long i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ void scatter(const ArrayRef& a, long first, long n, long width, const Real* bloc
   });
 }
 
-// Threads that take blocks.
+// Threads that run blocks.
 class BlockThreads {
  public:
   explicit BlockThreads(int threads);  // >= 1

@@ -16,7 +16,8 @@ std::string array_words(Precision p, long instances, long components) {
   return "an array of " + shape_words(instances, components) + " " + words(p);
 }
 
-// Where memory is handed out before it is there, more than the machine has would end the process once it is written.
+// Some systems grant memory that they do not have, and end the process once it is written. So the total is checked
+// first.
 std::size_t checked_bytes(Precision p, long instances, long components, long stride, int device) {
   std::size_t bytes = 0;
   const bool fits =
@@ -26,8 +27,7 @@ std::size_t checked_bytes(Precision p, long instances, long components, long str
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (!fits || (device == on_host && bytes > all))
     throw OutOfMemory(array_words(p, instances, components) + " needs " + (fits ? std::to_string(bytes) : "over 2^64") +
-                      " bytes, this machine has " + std::to_string(all) +
-                      ": take smaller batches, one after the other");
+                      " bytes, this machine has " + std::to_string(all) + ": use several smaller batches");
   return bytes;
 }
 
@@ -36,7 +36,7 @@ std::size_t checked_bytes(Precision p, long instances, long components, long str
 std::string words(Precision p) { return p == Precision::float32 ? "float32" : "float64"; }
 std::string place(int device) { return device == on_host ? "the host" : "CUDA device " + std::to_string(device); }
 std::string shape_words(long instances, long components) {
-  std::string s = "(";  // a sum that begins with a literal makes g++ 12 warn of what cannot be
+  std::string s = "(";  // g++ 12 gives a false warning for a sum that begins with a literal
   return s.append(std::to_string(instances)).append(", ").append(std::to_string(components)).append(")");
 }
 
@@ -55,7 +55,7 @@ Buffer::Buffer(Precision precision, long instances, long components, int device,
   void* p = std::aligned_alloc(batch_alignment, (bytes + batch_alignment - 1) / batch_alignment * batch_alignment);
   if (!p)
     throw OutOfMemory(array_words(precision, instances, components) + " needs " + std::to_string(bytes) +
-                      " bytes, which cannot be had");
+                      " bytes, which the system refused");
   std::memset(p, 0, bytes);
   data_ = std::shared_ptr<void>(p, std::free);
 }

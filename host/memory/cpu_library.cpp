@@ -39,7 +39,7 @@ std::vector<std::string> supported_isas() {
 
 namespace {
 
-// What a library tells of itself.
+// A loaded library and its tables.
 struct Library {
   std::filesystem::path file;
   const LibraryLayout* layout = nullptr;
@@ -50,9 +50,7 @@ struct Library {
 constexpr const char* solver_symbols[solver_algorithms] = {
     "featherstorm_contact_solver", "featherstorm_contact_gradients", "featherstorm_contact_tangents"};
 [[noreturn]] void throw_other_build(const Library& l) {
-  throw Error(
-      l.file.string() +
-      " is of another build than what loads it: was it installed anew meanwhile? Start the process again, or install both anew");
+  throw Error(l.file.string() + " was built from another version; restart the process or reinstall");
 }
 const Library& library(const std::string& name) {
   static std::mutex mutex;

@@ -1,4 +1,4 @@
-// Finds and loads the library of run-time-model kernels for this machine's instruction set.
+// Finds and loads the kernel library of this machine's instruction set. Its kernels take the model as data.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace featherstorm {
 
-// Where backend libraries may lie: FEATHERSTORM_BACKENDS, the installation (installation.h), and where they were built.
+// Folders that may hold backend libraries: FEATHERSTORM_BACKENDS, the installation (installation.h), the build folder.
 std::vector<std::filesystem::path> backend_folders();
-// The instruction sets this processor can run, widest first: of "avx512", "avx2", "base".
+// The instruction sets this processor can run, widest first: some of "avx512", "avx2", "base".
 std::vector<std::string> supported_isas();
-// The table of the library of an instruction set, or "book", loaded once per process; null where it is not installed. Throws Error where
-// it is of another build.
+// The table of the library of an instruction set, or of "book", loaded once per process; null if it is not installed.
+// Throws Error if it was built from another version.
 const KernelTable* cpu_kernels(const std::string& name);
 
-// How large what the engine hands to a library is there, in float and double. A process that loads a library of another build, as one that
-// was installed anew meanwhile, would read past what it is given.
+// Sizes of the structures that the engine passes to a library, in float and double. They detect a library of another
+// version, installed while the process runs, which would read past the end of these structures.
 struct LibraryLayout {
   long model[2];   // Model<P>
   long solver[2];  // ContactSolver<P>
@@ -29,24 +29,24 @@ struct LibraryLayout {
 
 enum class SolverAlgorithm : int;  // cuda_table.h
 
-// A text of the solver of contacts, of an instruction set (host/cpu/solver_table.h).
+// One algorithm of the contact solver for one instruction set (host/cpu/solver_table.h).
 struct SolverTable {
   Kernel in_float, in_double;
   int float_width, double_width;
 };
-// Of "avx512", "avx2" or "base", loaded once per process; null where it is not installed. solver: as of LibraryLayout. Throws Error as
-// cpu_kernels.
+// The solver of "avx512", "avx2" or "base", loaded once per process; null if it is not installed. solver: as in
+// LibraryLayout. Throws Error as cpu_kernels.
 const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, const long* solver);
 
-// A stage of a step of a world with the robot as data, of an instruction set (host/cpu/world_stages.cpp): the equations, advance, a stage of
-// Runge-Kutta's method (core/mujoco/stages.h).
+// A stage of a step of a world, with the robot as data, for one instruction set (host/cpu/world_stages.cpp): the
+// equations, advance, or a stage of the Runge-Kutta method (core/mujoco/stages.h).
 enum class WorldKernel : int { equations, advance, stage };
 inline constexpr int world_texts = 3;
-// As cpu_solver. world: as of LibraryLayout.
+// As cpu_solver. world: as in LibraryLayout.
 const SolverTable* cpu_world(const std::string& isa, WorldKernel text, long world);
 
-// The table that has row `op`, named `row`: `first`, or that of the base set or of the books. Throws Error where that library
-// is not installed.
+// The table that has operation `op`, named `row`: `first`, or that of the "base" or "book" library. Throws Error if
+// that library is not installed.
 const KernelTable& table_of_row(int op, std::string_view row, const KernelTable* first = nullptr,
                                 const std::function<const KernelTable*(const std::string&)>& find = cpu_kernels);
 

@@ -19,7 +19,7 @@ const CudaTable* load_cuda_backend(const std::vector<std::filesystem::path>& fol
       return reason = file.string() + " belongs to another version of featherstorm", nullptr;
     int devices = 0;
     if (!table->device_count(&devices)) {
-      // without a driver CUDA's words are that it is too old
+      // without a driver, CUDA reports that the driver is too old
       const bool driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
       return reason = driver ? table->last_error() : "no NVIDIA driver (libcuda.so.1) is installed", nullptr;
     }

@@ -19,7 +19,7 @@ struct CudaKernelInfo {
   int registers;    // per thread
   int local_bytes;  // working memory and spills, per thread
   int max_threads;  // per block
-  int model_limit;  // degrees of freedom the kernel has room for; 0: a kernel of one robot
+  int model_limit;  // coordinates the kernel has room for; 0: a kernel of one robot
   // The working memory of all threads that a device can hold [bytes]. The driver reserves it for the process at the
   // kernel's first launch, unless it has done so for another kernel.
   unsigned long set_aside;
@@ -28,30 +28,30 @@ struct CudaKernelInfo {
 struct CudaModel;     // a model in its device forms, on one device
 struct CudaProgram;   // a kernel from machine code or PTX, on one device
 struct CudaSolver;    // one kernel of the contact solver of one robot, on one device
-struct CudaGraph;     // the work that was captured on a stream, ready to be launched again
+struct CudaGraph;     // the work captured on a stream, which can be launched again
 struct CudaTimer;     // two marks on a stream
 struct UniformDraw;   // random numbers of a stage (core/scalar/draws.h)
-struct DenseNetwork;  // layers of a network (core/network/dense.h)
+struct DenseNetwork;  // dense layers of a network (core/network/dense.h)
 
 struct LaunchOptions {
-  int frame;   // which frame an operation refers to
-  int repeat;  // passes of an operation with carried arrays, else 1
+  int frame;   // the frame for operations with a frame
+  int repeat;  // repetitions of an operation with carried arrays, else 1
   int count;   // instances; 0 does nothing
 };
 
 // A launch of a program: the parameters that an emitted kernel takes (core/emit/emit.h).
 struct ProgramLaunch {
-  const Array* in;  // all inputs, uniform ones included (their entries are not read), in device memory
+  const Array* in;  // all inputs in device memory; entries of uniform inputs are not read
   const Array* out;
   const void* uniform;  // the numbers of the uniform inputs, on the host
   long repeat, count;   // count 0 does nothing
-  int threads;          // in a block, at most what the kernel was compiled for
+  int threads;          // per block, at most the number that the kernel was compiled for
 };
 
-// Kernels of a contact solver: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h. `soft`, on devices
-// alone, is the solution of MuJoCo's law without sweeps against slip.
+// Algorithms of a contact solver: host/solver/contact_solve.h, contact_gradients.h, contact_tangents.h. `soft` exists
+// only on devices: the solution of MuJoCo's law without sweeps against slip.
 enum class SolverAlgorithm : int { solution, gradients, tangents, soft };
-inline constexpr int solver_algorithms = 3;  // of the host
+inline constexpr int solver_algorithms = 3;  // on the host
 
 // Numbers of input and output arrays of a kernel, in the order of host/solver/contact_solver.h.
 struct SolverArrays { int in, out; };
@@ -68,15 +68,15 @@ constexpr SolverArrays arrays_of(SolverAlgorithm text) {
 struct CudaSolverInfo {
   CudaKernelInfo kernel;
   int threads;                // per block: instances at once
-  int blocks;                 // resident on the device at once
+  int blocks;                 // resident on the device at the same time
   unsigned long block_bytes;  // memory of a block
 };
-// Arrays of a launch (arrays_of) in device memory, nothing uniform.
+// Arrays of a launch (arrays_of) in device memory; no array is uniform.
 struct CudaSolverLaunch {
   const Array *in, *out;
   long count;           // instances; 0 does nothing
   void* work;           // aligned to 256 bytes
-  unsigned long bytes;  // at least block_bytes; with more, more blocks work at once
+  unsigned long bytes;  // at least block_bytes; more memory lets more blocks run at once
 };
 
 // An array of any strides, in elements: component c of instance i at data[i * instance_stride + c * component_stride].
@@ -117,11 +117,11 @@ struct CudaTable {
   bool (*device_count)(int* count);
   bool (*device_info)(int device, CudaDevice* info);
 
-  // model: a Model<double>. Refused: user-defined joints, more than 64 degrees of freedom. (s)
+  // model: a Model<double>. Refuses user-defined joints and more than 64 coordinates. (s)
   bool (*create_model)(int device, const void* model, CudaModel** handle);
   void (*destroy_model)(CudaModel* handle);
 
-  // Memory of the backend's pool, in the order of the stream; a warm pool asks the driver for nothing.
+  // Allocates memory of the backend's pool in the order of the stream. A warm pool makes no call to the driver.
   bool (*allocate)(int device, void* stream, unsigned long bytes, void** memory);
   bool (*release)(int device, void* stream, void* memory);
   // Copies rows of `row_bytes` bytes; their starts are `to_pitch` and `from_pitch` bytes apart. Host memory that is not
@@ -138,19 +138,19 @@ struct CudaTable {
   bool (*synchronise)(int device, void* stream);  // (s)
 
   // Runs operation `op` of the table. in: its inputs, then its uniforms as host pointers; out: its outputs. Arrays are
-  // device memory, component c of instance i at data[c * stride + i]. Fails if the device cannot reserve the kernel's
-  // working memory; the error has the figures.
+  // in device memory, component c of instance i at data[c * stride + i]. Fails if the device cannot reserve the
+  // kernel's working memory; the error gives the sizes.
   bool (*launch)(const CudaModel* model, int op, bool double_precision, const Array* in, const Array* out,
                  const LaunchOptions* options, void* stream);
   // Loads the kernel that `launch` would run. (s)
   bool (*prepare)(const CudaModel* model, int op, bool double_precision, CudaKernelInfo* info);
 
-  // The kernel `name` of a cubin or PTX. The first launch neither allocates nor synchronises. (s)
+  // Loads the kernel `name` of a cubin or PTX. The first launch neither allocates nor synchronises. (s)
   bool (*load_program)(int device, const void* image, const char* name, CudaProgram** handle);
   void (*unload_program)(CudaProgram* handle);  // (s)
   bool (*program_info)(const CudaProgram* program, CudaKernelInfo* info);
   bool (*launch_program)(const CudaProgram* program, const ProgramLaunch* launch, void* stream);
-  // The same with any parameters, an address each, for `count` threads in all.
+  // The same with any parameters, given by their addresses, for `count` threads in total.
   bool (*launch_arguments)(const CudaProgram* program, void** arguments, long count, int threads, void* stream);
 
   // solver: a ContactSolver<float> or <double> (host/contacts/solver_data.h), which is copied. Fails if the device
@@ -165,19 +165,19 @@ struct CudaTable {
   bool (*draw)(int device, void* stream, bool double_precision, const UniformDraw* draw, const Array* in,
                const Array* out, long instances);
 
-  // Evaluates a network of dense layers: a stage of host/network/dense_stage.h with its arrays, the network's numbers
-  // in device memory too. work: numbers between layers, 2 dense_room components, `stride` numbers apart.
+  // Evaluates a network of dense layers: a stage of host/network/dense_stage.h with its arrays. The network's numbers
+  // are in device memory too. work: numbers between layers, 2 dense_room components, `stride` numbers apart.
   bool (*dense)(int device, void* stream, bool double_precision, const DenseNetwork* network, const Array* in,
                 const Array* out, long instances, void* work, long stride);
 
-  // Copies numbers of the host into device memory. They are read before the call returns and are parameters of the
+  // Copies numbers of the host into device memory. They are read before the call returns and become parameters of the
   // launches, so a graph that captures the stream keeps them. bytes: a multiple of 4.
   bool (*upload)(int device, void* stream, void* to, const void* from, unsigned long bytes);
-  // Tells if the stream is being captured into a graph; memory must not be allocated then.
+  // Reports whether the stream is being captured into a graph. Memory must not be allocated during capture.
   bool (*capturing)(int device, void* stream, bool* yes);
 
-  // A stream that does not wait for the default stream. Memory that is released on it must be released before the
-  // stream is destroyed.
+  // Creates a stream that does not wait for the default stream. Memory that is released on it must be released before
+  // the stream is destroyed.
   bool (*create_stream)(int device, void** stream);
   bool (*destroy_stream)(int device, void* stream);
   // Records the work that this thread submits to the stream, without running it, until end_capture() makes a graph of

@@ -11,7 +11,7 @@ namespace {
 
 std::string array_words(const ArrayRef& a) { return shape_words(a.instances, a.components) + " " + words(a.precision); }
 
-// The host's array `from` into its array `to`, of the same shape.
+// Copies the host array `from` into the host array `to` of the same shape.
 template <class Real>
 void copy_on_host(const ArrayRef& from, const ArrayRef& to) {
   for (long c = 0; c < from.components; c++)
@@ -28,7 +28,7 @@ void copy_within(const CudaTable& table, const ArrayRef& from, const ArrayRef& t
     throw_cuda_error(table, "copy", from.device);
 }
 
-// What copy() does where one side is the host's and both have their instances side by side.
+// Copies arrays with adjacent instances when one of them is on the host.
 void copy_rows(const CudaTable& table, const ArrayRef& from, const ArrayRef& to, void* stream) {
   const std::size_t b = bytes_of(from.precision);
   const int device = std::max(from.device, to.device);
@@ -39,7 +39,7 @@ void copy_rows(const CudaTable& table, const ArrayRef& from, const ArrayRef& to,
     throw_cuda_error(table, "copy", device);
 }
 
-// Rows that do not overlap, as a copy by rows needs them.
+// True if the components are rows that do not overlap, as a copy by rows requires.
 bool in_rows(const ArrayRef& a) { return by_components(a) && (a.components <= 1 || a.component_stride >= a.instances); }
 
 }  // namespace
@@ -102,7 +102,7 @@ void copy(const ArrayRef& from, const ArrayRef& to, void* stream) {
   const CudaTable& table = cuda_for("copy", std::max(from.device, to.device));
   if (from.instances == 0 || from.components == 0) return;
   if (from.device == to.device) return copy_within(table, from, to, stream);
-  // a side of other strides goes through an array of rows beside it
+  // an array of other strides is copied through a temporary array of rows
   const auto rows_beside = [&](const ArrayRef& a) {
     return Buffer(a.precision, a.instances, a.components, a.device, a.device == on_host ? nullptr : stream);
   };

@@ -1,11 +1,11 @@
 // Streams of a CUDA device, graphs captured from them, and time measured on the device.
 //
 //   DeviceStream stream(0);
-//   run(stream.get());                                            // once, so that memory is there and kernels are loaded
+//   run(stream.get());                                            // once, to allocate memory and load kernels
 //   DeviceGraph graph(0, stream.get(), [&] { run(stream.get()); });
-//   graph.launch(stream.get());                                   // all of it again, as one launch
+//   graph.launch(stream.get());                                   // runs the whole again, as one launch
 //
-// Errors are Error with CUDA's own words. What a graph works on must live as long as it is launched.
+// Failures throw Error with CUDA's message. The memory used by a graph must live as long as the graph is launched.
 #pragma once
 #include <functional>
 
@@ -30,7 +30,8 @@ class DeviceStream {
 
 class DeviceGraph {
  public:
-  // Keeps what `work` gives to `stream`, which is not the default stream, instead of doing it. Passes on what `work` throws.
+  // Captures the work that `work` submits to `stream` instead of running it. `stream` must not be the default stream.
+  // Passes on exceptions of `work`.
   DeviceGraph(int device, void* stream, const std::function<void()>& work);
   ~DeviceGraph();
   DeviceGraph(const DeviceGraph&) = delete;
@@ -50,7 +51,7 @@ class DeviceTimer {
   DeviceTimer& operator=(const DeviceTimer&) = delete;
   void start(void* stream);
   void stop(void* stream);
-  double seconds();  // between the two; waits for the second
+  double seconds();  // time between the two marks; waits for the second
 
  private:
   int device_;

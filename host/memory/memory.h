@@ -1,4 +1,4 @@
-// Memory of a caller for an array of a sequence: one (instances, components) in all, or one for each step.
+// The caller's memory for an array of a sequence: one array (instances, components) in total, or one for each step.
 #pragma once
 #include <string>
 
@@ -8,9 +8,9 @@ namespace featherstorm {
 
 struct SequenceMemory {
   std::string name;
-  ArrayRef array;  // of the first step
+  ArrayRef array;  // the array of the first step
   bool every_step = false;
-  long step_stride = 0;  // elements from one step to the next
+  long step_stride = 0;  // elements between consecutive steps
 
   ArrayRef at(long step) const {
     ArrayRef a = array;

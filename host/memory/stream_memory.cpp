@@ -35,7 +35,7 @@ StreamMemory::Memory StreamMemory::get(const CudaTable& table, int device, void*
   Memory& m = of_[{device, stream}];
   if (m.bytes >= bytes) return m;
   require_no_capture(table, user_, device, stream);
-  // batches that grow little by little shall not leave much behind
+  // grow in large steps, so that slowly growing batches leave little outgrown memory
   bytes = std::max(bytes, m.bytes + std::min(m.bytes, 1ul << 28));
   void* memory = nullptr;
   if (!table.allocate(device, stream, bytes, &memory)) throw_cuda_error(table, user_.name, device);

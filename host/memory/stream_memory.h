@@ -1,5 +1,5 @@
-// Working memory of what runs on streams of devices, kept for each stream, so that a warm run takes none and a CUDA graph may
-// capture it.
+// Working memory for work on device streams. It is kept for each stream, so that a repeated run allocates nothing and
+// a CUDA graph can capture it.
 #pragma once
 #include <map>
 #include <mutex>
@@ -10,15 +10,15 @@
 
 namespace featherstorm {
 
-// What uses a stream: what errors of CUDA begin with, and what is said where it would have to take memory or load code while the
-// stream is captured.
+// A user of a stream. name: the beginning of CUDA error messages. captured: the message if memory or code would have
+// to be loaded while the stream is captured.
 struct StreamUser { const char *name, *captured; };
 inline constexpr StreamUser rollout_user{
     "rollout",
-    "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps and on the "
-    "same stream"};
+    "a rollout that is captured into a graph must have run before, with the same choice of arrays, as many steps and "
+    "on the same stream"};
 
-// Throws Error where the stream is being captured.
+// Throws Error if the stream is being captured.
 void require_no_capture(const CudaTable& table, const StreamUser& user, int device, void* stream);
 
 class StreamMemory {
@@ -30,13 +30,13 @@ class StreamMemory {
   explicit StreamMemory(const StreamUser& user) : user_(user) {}
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
-  // Everything given to the streams must be done.
+  // All work submitted to the streams must be done.
   ~StreamMemory();
 
-  // So many bytes or more, for what the stream is given from now on; what was there is kept where it is large enough. Memory that
-  // became too small stays, captured graphs may use it. Throws Error.
+  // At least `bytes` bytes for later work on the stream; existing memory is kept if it is large enough. Memory that
+  // became too small is not released, because captured graphs may use it. Throws Error.
   Memory get(const CudaTable& table, int device, void* stream, unsigned long bytes);
-  // What the stream has; null: nothing yet.
+  // The memory of the stream; null if it has none.
   Memory find(int device, void* stream) const;
   // Waits for all streams that have memory.
   void synchronise() const;

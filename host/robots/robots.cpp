@@ -51,7 +51,7 @@ std::filesystem::path robot_file(std::string_view name, const std::filesystem::p
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw Error("robot '" + std::string(name) + "': " + file.string() +
-                " is not there; set FEATHERSTORM_ROBOTS to the directory of the built-in robots");
+                " does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in robots");
   return file;
 }
 

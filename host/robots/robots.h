@@ -1,4 +1,4 @@
-// The robots that come with featherstorm: names, files, and whether the base usually floats.
+// The built-in robots: names, files, and whether the base usually floats.
 #pragma once
 
 #include <filesystem>
@@ -8,23 +8,24 @@
 namespace featherstorm {
 
 struct BuiltinRobot {
-  std::string_view name;         // what the user types: "go2"
+  std::string_view name;         // name typed by the user: "go2"
   std::string_view file;         // file name inside the robot directory
-  std::string_view description;  // maker, kind, number of joint dofs
-  bool floating;                 // whether the base usually floats; URDF cannot say, so load_urdf is told
+  std::string_view description;  // maker, kind, number of joint coordinates
+  bool floating;                 // true if the base usually floats; URDF cannot state this
 };
 
-// All built-in robots, by number of dofs.
+// All built-in robots, in order of the number of joint coordinates.
 std::span<const BuiltinRobot> builtin_robots();
 
-// The row of `name`. Throws Error that lists the known names.
+// The entry of `name`. Throws Error that lists the known names.
 const BuiltinRobot& builtin_robot(std::string_view name);
 
-// Where the files are: $FEATHERSTORM_ROBOTS if it is set and not empty, else `robots` in the installation (installation.h),
-// else among the sources.
+// The folder of the robot files: $FEATHERSTORM_ROBOTS if it is set and not empty, else `robots` in the installation
+// (installation.h), else the folder in the source tree.
 std::filesystem::path robot_directory();
 
-// The file of the built-in robot `name` in `directory`. Throws Error if the name is unknown or the file is not there.
+// The file of the built-in robot `name` in `directory`. Throws Error if the name is unknown or the file does not
+// exist.
 std::filesystem::path robot_file(std::string_view name, const std::filesystem::path& directory = robot_directory());
 
 }  // namespace featherstorm

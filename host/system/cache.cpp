@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kKeySize = 32;
-// of all entries: one limit holds for a folder
+// extensions of all entries, because one size limit covers the whole folder
 constexpr const char* kExtensions[] = {".so", ".cpp", ".cubin", ".cu"};
 
-// What stands behind the library's bytes: a mark, the key, the size and the checksum of key and bytes.
+// The seal appended to the library's bytes: a mark, the key, the size and the checksum of key and bytes.
 std::string seal(const std::string& key, std::string_view library) {
   const std::string size = std::to_string(library.size());
   return "\nfeatherstorm 1 " + key + " " + std::string(16 - size.size(), '0') + size + " " +
@@ -34,7 +34,7 @@ bool is_sealed(const std::string& key, std::string_view file) {
   return file.size() > n && file.substr(file.size() - n) == seal(key, file.substr(0, file.size() - n));
 }
 
-// Why another user could put a library of his own into this folder; "" where none can.
+// The reason why another user could put a library into this folder; "" if none can.
 std::string why_unsafe(const fs::path& folder) {
   struct stat s;
   if (::stat(folder.c_str(), &s) != 0) return std::strerror(errno);
@@ -51,7 +51,7 @@ std::string temporary_name() {
   return ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
 }
 
-// Removes what a killed process left behind an hour ago or earlier.
+// Removes temporary files that killed processes left an hour ago or earlier.
 void remove_stale_temporaries(const fs::path& folder) {
   std::error_code ignored;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -69,7 +69,7 @@ fs::path default_cache_folder() {
     return fs::path(value == nullptr ? "" : value);
   };
   if (const fs::path p = variable("FEATHERSTORM_CACHE"); !p.empty()) return p;
-  // the XDG rules have relative paths ignored
+  // the XDG specification says to ignore relative paths
   if (const fs::path p = variable("XDG_CACHE_HOME"); p.is_absolute()) return p / "featherstorm";
   if (const fs::path p = variable("HOME"); p.is_absolute()) return p / ".cache" / "featherstorm";
   return {};
@@ -186,7 +186,7 @@ fs::path KernelCache::store_source(const std::string& key, const std::string& so
   return write_own_file(path, source).empty() ? path : fs::path();
 }
 
-// Makes the folder where it is missing; the reason why it cannot be used, or "".
+// Creates the folder if it does not exist. Returns the reason why the folder cannot be used, or "".
 std::string KernelCache::why_unusable() {
   if (folder_.empty()) return "none of FEATHERSTORM_CACHE, XDG_CACHE_HOME and HOME is set";
   std::error_code error;
@@ -212,7 +212,7 @@ const fs::path& KernelCache::private_folder() {
   return private_->path();
 }
 
-// Removes the entries unused for longest until the rest fits the limit; the newest entry stays whatever its size.
+// Removes the least recently used entries until the rest fits the limit. The newest entry stays, whatever its size.
 void KernelCache::trim(const std::string& newest) {
   remove_stale_temporaries(folder_);
   struct Entry {

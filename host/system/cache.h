@@ -20,7 +20,7 @@ std::filesystem::path default_cache_folder();
 // A new folder that only this user can enter, removed with everything in it at the end of its scope.
 class PrivateFolder {
  public:
-  PrivateFolder();  // throws Error where no temporary folder can be made
+  PrivateFolder();  // throws Error if no temporary folder can be made
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
@@ -29,36 +29,36 @@ class PrivateFolder {
 
  private:
   std::filesystem::path path_;
-  int owner_;  // the process that made it: a forked child leaves it alone
+  int owner_;  // the process that made it: a forked child does not remove it
 };
 
-// What the files of an entry are called behind its key.
+// File name extensions of an entry, after its key.
 struct CacheNames { std::string compiled = ".so", source = ".cpp"; };
 
-// Compiled kernels on disk, one file `<key>.so` each, with its program text `<key>.cpp` beside it for reading; those of
-// a CUDA device are `<key>.cubin` and `<key>.cu`.
+// Compiled kernels on disk: one file `<key>.so` for each kernel, with its source `<key>.cpp` beside it for reading.
+// Kernels of a CUDA device are `<key>.cubin` and `<key>.cu`.
 //
-// The last bytes of the compiled file are a seal: key, size and checksum of what precedes it. (A loader of shared libraries
-// ignores bytes behind the last section.) A file whose seal does not fit, that is not a plain file of this user, or
-// that others may write, is never handed out. Files appear by rename, so that any number of processes may share the
-// folder. Where the folder cannot be used, a private temporary folder serves as long as this object lives.
+// The compiled file ends in a seal: key, size and checksum of the preceding bytes. (Loaders of shared libraries ignore
+// bytes after the last section.) A file is never used if its seal does not match, if it is not a plain file of this
+// user, or if other users may write it. Files are created by rename, so that any number of processes may share the
+// folder. If the folder cannot be used, a private temporary folder replaces it for the lifetime of this object.
 class KernelCache {
  public:
-  // in  folder: created on first use; empty: none
-  // in  limit [bytes]: above it the entries unused for longest are removed
+  // in  folder: created on first use; empty: no folder
+  // in  limit [bytes]: above it the least recently used entries are removed
   KernelCache(std::filesystem::path folder, std::uintmax_t limit, Notice notice, CacheNames names = {});
 
-  // The sound entry of this key, or nothing.
+  // The valid entry of this key, or nothing.
   std::optional<std::filesystem::path> find(const std::string& key);
 
-  // The bytes of the sound entry of this key, without the seal, or nothing.
+  // The bytes of the valid entry of this key, without the seal, or nothing.
   std::optional<std::string> load(const std::string& key);
 
-  // Seals the bytes of a compiled kernel, stores them and returns where; throws Error where not even the private folder
-  // takes them.
+  // Seals the bytes of a compiled kernel, stores them and returns the path. Throws Error if even the private folder
+  // cannot be written.
   std::filesystem::path store(const std::string& key, const std::string& library, const std::string& source);
 
-  // Stores a program text that did not compile, for reading; its path, or empty where it could not be stored.
+  // Stores a source that did not compile, for reading. Returns its path, or an empty path if it could not be stored.
   std::filesystem::path store_source(const std::string& key, const std::string& source);
 
  private:
@@ -71,16 +71,16 @@ class KernelCache {
   const std::uintmax_t limit_;
   const Notice notice_;
   const CacheNames names_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   bool told_ = false;
   std::optional<PrivateFolder> private_;
 };
 
-// The bytes of a plain file that belongs to this user and that nobody else may write; nothing where it is not such a
-// file.
+// The bytes of a plain file that belongs to this user and that nobody else may write; otherwise nothing.
 std::optional<std::string> read_own_file(const std::filesystem::path& path);
 
-// Writes a file that only this user may read, by rename from a temporary name; "" or the reason why it could not be.
+// Writes a file that only this user may read, by rename from a temporary name. Returns "" or the reason of the
+// failure.
 std::string write_own_file(const std::filesystem::path& path, const std::string& bytes);
 
 }  // namespace featherstorm

@@ -4,7 +4,7 @@
 
 namespace featherstorm {
 
-// What a user's input or machine got wrong, in words that name the argument, what came and what was expected.
+// An error of the user's input or machine. The message names the argument, the value received and the value expected.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

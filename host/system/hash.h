@@ -6,10 +6,11 @@
 
 namespace featherstorm {
 
-// 128-bit FNV-1a: names cache entries and finds damage. It does not resist an attacker; file ownership does (cache.h).
+// 128-bit FNV-1a hash: names cache entries and detects damage. It does not resist an attacker; file ownership does
+// (cache.h).
 //   h <- (h xor byte) * (2^88 + 0x13b)
-// Source: Fowler, Noll, Vo; constants of draft-eastlake-fnv. One step is a bijection of h, so that any single changed
-// byte changes the result. Cost: about 4 cycles a byte.
+// Source: Fowler, Noll, Vo; constants of draft-eastlake-fnv. One step is a bijection of h, so any single changed byte
+// changes the result. Cost: about 4 cycles per byte.
 class Hash {
  public:
   // Appends bytes as they are.

@@ -6,7 +6,7 @@ namespace featherstorm {
 
 namespace {
 
-// needed before main(), where the order of initialisation is nobody's promise
+// a function, because it is used before main() and the order of static initialisation is undefined
 std::filesystem::path& told() {
   static std::filesystem::path folder;
   return folder;

@@ -45,7 +45,7 @@ struct Pipe {
   }
 };
 
-// Takes what the pipe holds now; false once every writer has closed it.
+// Reads the data that the pipe holds now. Returns false once every writer has closed it.
 bool drain(int pipe_end, std::string& output) {
   char buffer[8192];
   for (;;) {
@@ -61,7 +61,7 @@ bool drain(int pipe_end, std::string& output) {
   }
 }
 
-// The environment with LC_ALL=C: messages that go into errors are the same everywhere.
+// The environment with LC_ALL=C, so that messages quoted in errors are the same everywhere.
 std::vector<std::string> english_environment() {
   std::vector<std::string> variables;
   for (char** e = environ; *e != nullptr; ++e) {
@@ -78,7 +78,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return p;
 }
 
-// Starts the program with its output in the pipe; 0 or an errno.
+// Starts the program with its output in the pipe. Returns 0 or an errno.
 int spawn(std::vector<std::string> arguments, int output, pid_t& pid) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -86,7 +86,7 @@ int spawn(std::vector<std::string> arguments, int output, pid_t& pid) {
   posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 
-  // the caller's blocked and ignored signals are no business of the program's
+  // the program does not inherit the caller's blocked and ignored signals
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, usual;
@@ -122,7 +122,8 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
   result.started = true;
   pipe.close_write_end();
 
-  // until the program has ended; a server that it left behind may hold the pipe open for ever, so EOF is no condition
+  // Read until the program has ended. EOF is no condition: a server left behind by the program may hold the pipe open
+  // forever.
   bool open = true;
   int status = 0;
   for (;;) {
@@ -135,7 +136,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
     }
     const pid_t ended = ::waitpid(pid, &status, WNOHANG);
     if (ended == pid) break;
-    // ECHILD: the caller ignores SIGCHLD and the status is lost; callers then judge by the files that were written
+    // ECHILD: the caller ignores SIGCHLD and the status is lost; callers then check the files that were written
     if (ended < 0 && errno != EINTR) {
       status = 0;
       break;

@@ -1,9 +1,9 @@
-// The table of operations: the library's table of contents.
+// The table of operations.
 //
-// One structure per operation, in a file for each subject: its name, equation, arrays and properties (operation.h), and
-// the call of the core function. Dispatch, tracing, the kernels for any robot of every backend, the Python functions,
-// test_ops and the bench walk the list `Ops` of their forms (form.h). A new algorithm is its text in core/, its test,
-// and its row here.
+// One structure per operation, in a file for each subject: its name, equation, arrays and properties (operation.h),
+// and the call of the core function. Dispatch, tracing, the kernels for any robot of every backend, the Python
+// functions, test_ops and the benchmarks iterate over the list `Ops` of their forms (form.h). A new operation consists
+// of its algorithm in core/, its test, and its entry here.
 #pragma once
 #include "host/table/ops/contacts.h"
 #include "host/table/ops/couplings.h"
@@ -36,8 +36,8 @@ template <class... Subject>
 struct RowsOf<List<Subject...>> {
   using type = Joined<typename Subject::Rows...>;
 };
-using Rows = RowsOf<Subjects>::type;  // what a user calls
-using Ops = FormsOf<Rows>::type;      // what kernels are made of
+using Rows = RowsOf<Subjects>::type;  // the operations that a user calls
+using Ops = FormsOf<Rows>::type;      // the forms that kernels are made of
 inline constexpr int op_count = Ops::size;
 
 // The properties of all forms.
@@ -46,7 +46,7 @@ inline constexpr auto op_infos = []<class... Op>(List<Op...>*) {
 }(static_cast<Ops*>(nullptr));
 constexpr const OpInfo& info_of(int op) { return op_infos[static_cast<std::size_t>(op)]; }
 
-// The place of a form in `Ops`, -1 where there is none of this name.
+// The index of a form in `Ops`; -1 if there is none of this name.
 constexpr int op_named(std::string_view name) {
   for (int op = 0; op < op_count; op++)
     if (info_of(op).name == name) return op;
@@ -57,23 +57,25 @@ constexpr bool carries(const OpInfo& info) {
   return info.needs == Needs::loops || info.needs == Needs::coupling || info.needs == Needs::contacts ||
          info.needs == Needs::world;
 }
-// How many rows of the same kind stand before this one: those that are common, and those that are not.
+// The number of preceding operations of the same kind: common, or not common.
 constexpr int rank_of(int op) {
   int rank = 0;
   for (int i = 0; i < op; i++) rank += info_of(i).common == info_of(op).common;
   return rank;
 }
 
-// Which part of the CUDA library has the row: common ones are dealt to `parts`, others to `other_parts` behind them; -1
-// where there are none.
+// The part of the CUDA library that has the operation. Common operations are distributed over the first `parts` parts,
+// others over the `other_parts` parts after them; -1 if there are none.
 constexpr int shard_of(int op, int parts, int other_parts) {
   if (info_of(op).common) return rank_of(op) % parts;
   return other_parts == 0 ? -1 : parts + rank_of(op) % other_parts;
 }
 
-// Which part of the libraries for CPUs has the row: 0 to 3 common rows, of every instruction set; 4 those of robots
-// that carry loops, couplings, contacts or a world, of the base set; 5 to 8 the others, of the base set too but in the library
-// libfeatherstorm_cpu_book.so, which is built and loaded where they are asked for (host/memory/cpu_library.h).
+// The part of the CPU libraries that has the operation:
+// - 0 to 3: common operations, for every instruction set;
+// - 4: operations of robots with loops, couplings, contacts or a world, in the base set;
+// - 5 to 8: the others, also for the base set, but in the library libfeatherstorm_cpu_book.so, which is built and
+//   loaded on request (host/memory/cpu_library.h).
 constexpr int cpu_part(int op) {
   if (info_of(op).common) return rank_of(op) % 4;
   return carries(info_of(op)) ? 4 : 5 + rank_of(op) % 4;

@@ -13,7 +13,7 @@ namespace featherstorm {
 namespace {
 
 constexpr int states = 2;
-constexpr double allowed = 1e-12;  // of the largest number: a chain of 30 bodies has rounding of 1e-14
+constexpr double allowed = 1e-12;  // relative to the largest number; a chain of 30 bodies has rounding of 1e-14
 
 Model<double> formed(const Model<double>& m, CanonicalForm f) {
   Model<double> r = f.turned ? turned(m) : m;
@@ -21,7 +21,7 @@ Model<double> formed(const Model<double>& m, CanonicalForm f) {
   return f.regrouped ? regrouped(std::move(r)) : r;
 }
 
-// Joint forces and the joint-space inertia in some states, one behind the other.
+// Joint forces and joint-space inertia in several states, one after another.
 struct Moves { std::vector<std::vector<double>> forces, inertia; };
 Moves moves_of(const Model<double>& m, const std::vector<std::vector<double>>& q, const std::vector<double>& v,
                const std::vector<double>& a) {
@@ -52,7 +52,7 @@ CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool 
 
 CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves, const Former& formed) {
   for (const UserJoint& joint : m.user)
-    if (joint.time_dependent) return wanted;  // it has no place without a time
+    if (joint.time_dependent) return wanted;  // its placement needs a time
   std::mt19937_64 engine(1);
   std::uniform_real_distribution<> uniform(-1, 1);
   std::vector<std::vector<double>> q;

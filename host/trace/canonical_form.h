@@ -1,6 +1,6 @@
-// The form of a robot that programs are traced from: with frames turned about their axes (core/model/joint_axes.h), origins
-// slid along them (core/form/slide.h) and inertias regrouped across joints (core/form/regroup.h), so that most of its numbers
-// are zero.
+// The form of a robot from which programs are traced. Frames are turned about their axes (core/model/joint_axes.h),
+// origins are moved along them (core/form/slide.h) and inertias are regrouped across joints (core/form/regroup.h), so
+// that most of the robot's numbers are zero.
 #pragma once
 #include <functional>
 
@@ -12,12 +12,12 @@ namespace featherstorm {
 
 struct CanonicalForm { bool turned, slid, regrouped; };
 
-// As much of `wanted` as leaves the robot's joint forces and inertia what they are: in random states the sums of both forms are
-// compared in double, and a step that changes them by more than 1e-12 of their size is left out. For what solves for accelerations
-// so is a step that costs them digits (digits.h).
+// The part of `wanted` that preserves the robot's joint forces and inertia. Both forms are compared in random states
+// in double; a step is omitted if it changes the results by more than 1e-12 of their size. For operations that solve
+// for accelerations (`solves`), a step is also omitted if it loses digits (digits.h).
 CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves);
 
-// The same with any way to make the form of a robot.
+// The same with any function that makes the form of a robot.
 using Former = std::function<Model<double>(const Model<double>&, CanonicalForm)>;
 CanonicalForm canonical_form(const Model<double>& m, CanonicalForm wanted, bool solves, const Former& formed);
 

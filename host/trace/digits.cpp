@@ -9,13 +9,13 @@
 namespace featherstorm {
 namespace {
 
-constexpr int states = 16, form_states = 8;  // of each kind
-// what kernel_check.cpp allows a kernel in float, and in double
+constexpr int states = 16, form_states = 8;  // states of each kind
+// the limits of kernel_check.cpp for kernels in float and in double
 constexpr double factor_of_error = 16, unit_of_error = 2e-5;
 constexpr double double_of_error = 64 * 0x1p-29, most_of_size = 1e4, double_unit = 1e-9, of_conditioning = 16;
 constexpr double four_digits = 1e-4;
 
-bool depends_on_time(const Model<double>& m) {  // so that it has no place without a time
+bool depends_on_time(const Model<double>& m) {  // then placements need a time
   return std::any_of(m.user.begin(), m.user.end(), [](const UserJoint& joint) { return joint.time_dependent; });
 }
 
@@ -29,7 +29,7 @@ std::vector<Real> solve(const Model<Real>& m, const SolvedState& s, const Solve&
 constexpr auto by_bodies = [](const auto&... x) { articulated_bodies(x...); };
 constexpr auto by_factor = [](const auto&... x) { fd_crba(x...); };
 
-// The largest difference; infinite where the second is no number.
+// The largest difference; infinite where the second array is not finite.
 template <class Real> double difference(const std::vector<double>& exact, const std::vector<Real>& found) {
   double d = 0;
   for (std::size_t k = 0; k < exact.size(); k++) {

@@ -27,7 +27,7 @@ std::vector<double> Draw::operator()(const Sample& sample, int components) {
     if (sample.kind == Sample::ltl) ltl(m, x.data());
     return x;
   }
-  // forces are what accelerates each joint or body by some 10: others make light robots fly apart
+  // forces are those that accelerate each joint or body by about 10: larger ones would make light robots fly apart
   for (int c = 0; c < components; c++) switch (sample.kind) {
       case Sample::joint_force: x[c] = 10 * inertia_[c] * uniform(-1, 1); break;
       case Sample::joint_gain: x[c] = inertia_[c] * uniform(0.5, 1.5); break;

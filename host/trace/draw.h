@@ -1,5 +1,5 @@
-// Numbers for the arrays of a row, where it is tried: in self-checks, tests and benches. What they are is said by the row
-// (Sample, host/table/row/operation.h).
+// Random numbers for the arrays of an operation in self-checks, tests and benchmarks. The operation selects the
+// distribution (Sample, host/table/row/operation.h).
 #pragma once
 #include <random>
 #include <vector>
@@ -15,7 +15,7 @@ enum class Positions : bool { anywhere, where_robots_start };
 class Draw {
  public:
   Draw(const Model<double>& model, unsigned seed, Positions positions = Positions::anywhere);
-  // One instance's numbers of an input or a uniform array.
+  // The numbers of one instance of an input or a uniform array.
   std::vector<double> operator()(const Sample& sample, int components);
 
  private:
@@ -24,7 +24,7 @@ class Draw {
   const Model<double>& model_;
   Positions positions_;
   std::mt19937_64 engine_;
-  std::vector<double> inertia_;  // of each joint
+  std::vector<double> inertia_;  // inertia of each joint
 };
 
 }  // namespace featherstorm

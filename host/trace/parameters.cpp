@@ -24,7 +24,8 @@ template <class P> struct MassAndShape {
   Sym3<P> I;
 };
 
-// That of a body in the axes of its link, which is at X in the body's frame. Without mass the centre is the origin.
+// Mass, centre and inertia of a body in the axes of its link, which is at X in the body's frame. Without mass the
+// centre is the origin.
 MassAndShape<double> in_link(const RigidBodyInertia<double>& J, const Placement<double>& X) {
   const Vec3<double> c = J.m == 0 ? Vec3<double>(0, 0, 0) : Vec3<double>(J.h * (1 / J.m));
   const Sym3<double> o = rigid_body_inertia(J.m, c, Sym3<double>{0, 0, 0, 0, 0, 0}).I, &I = J.I;
@@ -36,7 +37,7 @@ RigidBodyInertia<Expr> in_body(const MassAndShape<Expr>& a, const Placement<doub
   return rigid_body_inertia(a.m, L.r + L.R * a.c, conjugate(L.R, a.I));
 }
 
-// Body i in its parent at q = 0.
+// The placement of body i in its parent at q = 0.
 Placement<double> at_rest(const Model<double>& m, int i) {
   const Body<double>& b = m.body[i];
   return {b.X_T.R * matrix(b.zero), b.X_T.r};
@@ -103,12 +104,12 @@ const Description& description(std::string_view name) {
   throw Error("a robot has no parameter '" + std::string(name) + "'; there are: " + known);
 }
 
-// A table of the robot's model file; null where the name is none, or the table is empty.
+// A table of the robot's model file; null if the name is unknown or the table is empty.
 const WorldInput* table_of(const Robot& robot, std::string_view name) {
   return robot.source && robot.source->tables.size(table_name(name)) > 0 ? world_input(name) : nullptr;
 }
 
-// The frame that is the link of each body; -1 where there is none.
+// The frame that is the link of each body; -1 if there is none.
 std::vector<int> link_frames(const Robot& robot) {
   std::vector<int> all;
   for (const std::string& name : robot.body_names) all.push_back(robot.frame(name));

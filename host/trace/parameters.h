@@ -1,5 +1,5 @@
-// Numbers of a robot that may differ from instance to instance: chosen by name, everything else stays a constant of the
-// traced program.
+// Parameters of a robot, selected by name, which may differ between instances. All other numbers of the robot remain
+// constants of the traced program.
 //
 //   name      per instance      unit               what
 //   gravity   (3)               m/s^2              in world axes
@@ -13,10 +13,11 @@
 //   lower, upper (nv)           rad | m            position limits
 //   max_effort (nv)             N m | N
 //
-// "Its link" is the one that robot.body_names tells. Derived numbers (first moments, regrouped inertia) are computed from
-// these in the same program, so they cannot be out of date.
+// "Its link" is the link in robot.body_names. Derived numbers (first moments, regrouped inertia) are computed from the
+// parameters in the same program, so they always match.
 //
-// Of a robot with the world of a model file tables of that file are parameters too, by MuJoCo's names (host/world/world_inputs.h).
+// For a robot with the world of a model file, tables of that file are parameters too, with MuJoCo's names
+// (host/world/world_inputs.h).
 #pragma once
 #include <map>
 #include <memory>
@@ -37,36 +38,36 @@ class Parameters {
     std::vector<int> shape{};
   };
 
-  // None: the whole robot is constant.
+  // No parameters: the whole robot is constant.
   Parameters() = default;
   // Throws Error for a name that is unknown or given twice.
   Parameters(const Robot& robot, const std::vector<std::string>& names);
 
   const std::vector<Array>& arrays() const { return arrays_; }
 
-  // The model with these numbers, values[k] for arrays()[k]; to be called within a Tracing scope. `m`: the robot's, or it with
-  // other frames in its bodies.
+  // The model with these numbers, values[k] for arrays()[k]. Call it within a Tracing scope. `m`: the robot's model,
+  // or the model with other frames in its bodies.
   Model<Expr> apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const;
-  // As of host/world/world_inputs.h.
+  // As in host/world/world_inputs.h.
   std::vector<Expr> equality_weights(const std::vector<std::vector<Expr>>& values) const;
 
  private:
   std::map<std::string, std::vector<Expr>, std::less<>> tables(const std::vector<std::vector<Expr>>& values) const;
 
   std::vector<Array> arrays_;
-  std::shared_ptr<const Robot> robot_;  // a copy, where there are tables of a model file
+  std::shared_ptr<const Robot> robot_;  // a copy, if there are tables of a model file
   std::vector<int> link_;               // (nb + 1) the frame that is the link of each body; -1: none
 };
 
-// The robot's own numbers, as a parameter's components. Throws Error for an unknown name.
+// The robot's own numbers as the components of a parameter. Throws Error for an unknown name.
 std::vector<double> parameter_values(const Robot& robot, std::string_view name);
 
-// How they lie: (nb, 3) for three numbers a body.
+// The shape of a parameter: (nb, 3) for three numbers per body.
 std::vector<int> parameter_shape(const Robot& robot, std::string_view name);
 
 // The names in the order of the table above.
 const std::vector<std::string_view>& parameter_names();
-// Whether that is one of them, or a table of a model file.
+// True for a name of this list or of a table of a model file.
 bool is_parameter(std::string_view name);
 
 }  // namespace featherstorm

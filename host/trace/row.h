@@ -1,4 +1,4 @@
-// One row of the table of operations without its types, with the sizes for one robot.
+// An operation of the table without its types, with the sizes for one robot.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -9,21 +9,21 @@
 namespace featherstorm {
 
 struct OpRow {
-  int index;  // where the row stands in ops.h
+  int index;  // index of the operation in ops.h
   std::string_view name, summary;
   struct Argument {
     std::string_view name;
     int components;            // for this model
-    std::vector<int> shape{};  // their product
-    Sample sample{};           // how its numbers are drawn where the operation is tried
-    bool optional = false;     // may be left out: zeros
+    std::vector<int> shape{};  // components is the product
+    Sample sample{};           // distribution of random test numbers
+    bool optional = false;     // may be left out and is then zero
   };
   std::vector<Argument> in, uniforms, out;
   bool uses_frame, carried;
   Derivative derivative = Derivative::none;
-  std::string_view given{};    // the row that is given the optional inputs too, where it has kernels of its own
-  std::string_view refused{};  // why there is no such operation for this model; empty where there is
-  bool on_device = true;  // arrays on a CUDA device are served; else only once specialise() has made the row's kernel
+  std::string_view given{};    // the operation with the optional inputs, if that has kernels of its own
+  std::string_view refused{};  // the reason why this model does not have the operation; empty if it has it
+  bool on_device = true;       // runs on CUDA devices; if false, only after specialise() has made a kernel
 };
 
 }  // namespace featherstorm

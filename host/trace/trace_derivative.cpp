@@ -5,8 +5,8 @@
 //   tau_bar = M^-1 a_bar,   (q, v, f_ext)_bar = -(dID/d(q, v, f_ext))^T tau_bar
 //   a_tan = M^-1 (tau_tan - dID/d(q, v, f_ext) (q, v, f_ext)_tan)
 //
-// M^-1 shares its factors with a itself: M^-1 is applied by articulated bodies at rest (variant 0) or by the sparse
-// factor (1). All other operations are differentiated as they are written.
+// Applying M^-1 reuses the factors from computing a: articulated bodies at rest (variant 0) or the sparse factor
+// (variant 1). All other operations are differentiated as they are written.
 #include "core/dynamics/forward_dynamics.h"
 #include "core/program/differentiate.h"
 #include "host/trace/trace_op.h"
@@ -14,7 +14,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr int accelerations = 2;  // which input of inverse dynamics they are; of forward dynamics, the forces
+constexpr int accelerations = 2;  // input index: accelerations of inverse dynamics, forces of forward dynamics
 
 void solve_inertia(const Model<Expr>& m, int method, const std::vector<Expr>& q, std::vector<Expr>& x) {
   to_body_axes(m, q.data(), x.data());
@@ -49,8 +49,8 @@ Program implicit_derivative(int forward, const Program& op, const Model<double>&
   values.assign(in.end() - static_cast<long>(parameters.arrays().size()), in.end());
   {
     Tracing scope(d.graph);
-    const Model<Expr> m = model_of_row(forward, model, parameters, values);  // it solves
-    TracedArrays at = in;                                                    // of inverse dynamics
+    const Model<Expr> m = model_of_row(forward, model, parameters, values);  // forward dynamics solves
+    TracedArrays at = in;                                                    // the inputs of inverse dynamics
     at[accelerations].assign(m.nv, Expr(0));
     std::vector<Expr> a = difference(in[accelerations], replay(id, at)[0]);
     solve_inertia(m, method, in[0], a);

@@ -25,7 +25,7 @@ void run_variant(const Model<Expr>& m, int frame, int which, const Expr* const* 
   }
 }
 
-// Whether a row takes or gives an array with `wanted`.
+// True if an operation has an input or output array with property `wanted`.
 constexpr bool has_array(const OpInfo& info, bool (*wanted)(const Shape&)) {
   for (const OpArray& a : info.in)
     if (wanted(a.shape)) return true;
@@ -33,17 +33,18 @@ constexpr bool has_array(const OpInfo& info, bool (*wanted)(const Shape&)) {
     if (wanted(a.shape)) return true;
   return false;
 }
-// Whether a row tells of bodies in their own axes: inertial parameters, loops, contacts, what is placed on bodies.
+// True if the result depends on the axes of body frames: inertial parameters, loops, contacts, quantities fixed to
+// bodies.
 constexpr bool sees_axes(const OpInfo& info) {
   return info.needs == Needs::loops || info.needs == Needs::contacts || info.needs == Needs::world ||
          has_array(info, [](const Shape& s) { return s.dimension[s.rank - 1] == 10 * nb; });
 }
-// Whether a row tells of bodies at their own origins, as forces on them are told.
+// True if the result depends on the origins of body frames, as forces on bodies do.
 constexpr bool sees_origins(const OpInfo& info) {
   return sees_axes(info) || has_array(info, [](const Shape& s) { return s == Shape{nb, 6}; });
 }
 
-// A row as data: one template of a hundred rows is small, and all else is compiled once.
+// An operation as data. One small template is instantiated per operation, and everything else is compiled once.
 using RunRow = void (*)(const Model<Expr>& m, int frame, int variant, const Expr* const* in, const Expr* const* uniform,
                         Expr* const* out);
 constexpr auto run_rows = []<class... Op>(List<Op...>*) {
@@ -115,7 +116,7 @@ Program trace_best(int op, const Model<double>& model, int frame, Derivative der
   long least = 0;
   int variants = derivative == Derivative::none ? variants_of(op) : derivative_variants_of(op);
   if (variants > 1 && !factor_keeps_digits(model)) variants = 1;
-  int limit = 4 * most;  // nodes that nothing depends on count as well, and products that a sum takes
+  int limit = 4 * most;  // unused nodes and products merged into sums count as well
   for (int variant = 0; variant < variants; variant++) {
     try {
       Program p = derivative == Derivative::none
@@ -134,7 +135,7 @@ Program trace_best(int op, const Model<double>& model, int frame, Derivative der
 
 int inverse_of(int op) {
   const OpInfo& info = info_of(op);
-  for (int i = 0; i < op_count; i++)  // of a form with optional inputs the form with them
+  for (int i = 0; i < op_count; i++)  // of the forms with optional inputs, the one that has them
     if ((info.form_of.empty() ? info_of(i).name : info_of(i).form_of) == info.inverse && !info.inverse.empty())
       return i;
   return -1;

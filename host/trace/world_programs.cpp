@@ -15,7 +15,7 @@ Numbers numbers(const auto& scratch, int n) {
   return all;
 }
 
-// Adds the rows of all candidates of contacts.
+// Adds the rows of all possible contacts.
 void add_contact_rows(RowPattern& p, const World<Expr>& w, const PairColumns& pairs) {
   const std::vector<RowBlock> blocks = row_blocks(w);
   int block = rows_of(w.constraints);
@@ -27,7 +27,7 @@ void add_contact_rows(RowPattern& p, const World<Expr>& w, const PairColumns& pa
   }
 }
 
-// The packed inertia matrix of the robot's tree with the entries of another.
+// The packed inertia matrix of the robot's tree, padded with the entries of another elimination tree.
 Numbers on_tree(const Model<double>& m, const EliminationTree& tree, const Numbers& mass) {
   Numbers all(static_cast<std::size_t>(tree.nh), Expr(0.0));
   const std::vector<int> entry = entries_on(m, tree);
@@ -47,7 +47,7 @@ struct StateInputs {
         xfrc(p.input("xfrc_applied", 6 * m.world.n_links())) {}
 };
 
-// The inputs of a problem.
+// The inputs of a constraint problem.
 struct Problem {
   Numbers mass, b, jacobian, D, aref, friction;
   Problem(Program& p, const Model<double>& m, const RowPattern& rows)
@@ -107,7 +107,7 @@ void trace_equations(const Model<double>& model, const Parameters& parameters, b
     half_factor(m, e.mass, factor.data());
     solve_from_tips(m, factor, a0.data()), solve_from_root(m, factor, a0.data());
     p.output("factor", factor), p.output("qacc_smooth", a0);
-    // nothing where nothing can touch
+    // empty if no geoms can touch
     const int bodies = shape.contacts.pair.empty() ? 0 : m.nb + 1, axes = bodies > 0 ? m.nv : 0;
     Numbers placement(12UL * static_cast<std::size_t>(bodies)), twist(6UL * static_cast<std::size_t>(bodies)),
         axis(6UL * static_cast<std::size_t>(axes));
@@ -155,7 +155,7 @@ void trace_advance(const Model<double>& model, const Parameters& parameters, Can
   const TracedModel traced(p, model, parameters);
   const Model<Expr>& m = traced.model();
   const World<Expr>& w = m.world;
-  // of the rows: M a - b, or M (a - a0), which is nothing but for them
+  // force of the rows: M a - b, or M (a - a0), where a0 is the acceleration without them
   Numbers by = qacc;
   for (std::size_t k = 0; k < by.size() && !all; k++) by[k] = by[k] - smooth[k];
   Numbers force(qacc.size()), a(qacc.size()), q_next(q.size()), v_next(v.size()), act_next(act.size());
@@ -235,7 +235,7 @@ RowPattern constraint_pattern(const World<Expr>& w, int nv, const Expr* J) {
   for (int i = 0; i < rows_of(w.constraints); i++) {
     std::vector<int> column;
     for (int k = 0; k < nv; k++)
-      if (lane(J[i * nv + k], 0) != 0) column.push_back(k);  // NaN where it is no constant
+      if (lane(J[i * nv + k], 0) != 0) column.push_back(k);  // NaN for values that are not constant
     p.add(blocks[static_cast<std::size_t>(i)].kind, 1, column);
   }
   return p;
@@ -302,10 +302,12 @@ WorldPrograms world_programs(const Model<double>& model, Candidates candidates, 
   if (rigid && integrator == Integrator::RungeKutta)
     throw Error(
         "the rigid law finds velocities at the end of a step: RK4 is not supported, expected another integrator");
-  if (rigid && candidates == Candidates::All) throw Error("the rigid law is not there for the rows of all candidates");
+  if (rigid && candidates == Candidates::All)
+    throw Error("the rigid law is not supported with the rows of all candidates");
   if (model.world.no_slip.iterations > 0 && !rigid && candidates == Candidates::All)
-    throw Error("option noslip_iterations is " + std::to_string(model.world.no_slip.iterations) +
-                ": programs with the rows of all candidates have no sweeps, expected 0, or contacts that are found");
+    throw Error(
+        "option noslip_iterations is " + std::to_string(model.world.no_slip.iterations) +
+        ": programs with the rows of all candidates have no sweeps, expected 0, or a solver that finds contacts");
   trace_equations(model, parameters, candidates == Candidates::All, rigid, zones, out);
   if (candidates == Candidates::All) trace_newton(model, tolerance, out);
   if (model.world.integrator == Integrator::RungeKutta)

@@ -6,13 +6,13 @@ namespace featherstorm::urdf {
 
 namespace {
 
-constexpr std::size_t kMaxName = 1000;  // bytes of a name
+constexpr std::size_t kMaxName = 1000;  // longest name in bytes
 
 }  // namespace
 
 const tinyxml2::XMLElement* ElementReader::only_child(const XMLElement& e, const char* tag) const {
   const XMLElement* child = e.FirstChildElement(tag);
-  if (child && child->NextSiblingElement(tag)) fail(*child->NextSiblingElement(tag), "stands there twice");
+  if (child && child->NextSiblingElement(tag)) fail(*child->NextSiblingElement(tag), "occurs twice");
   return child;
 }
 

@@ -1,4 +1,4 @@
-// Elements of one URDF text, read with errors that name the text, the line and what the element belongs to.
+// Reads the elements of a URDF text. Errors name the text, the line and the element's owner.
 #pragma once
 
 #include <tinyxml2.h>
@@ -19,21 +19,22 @@ class ElementReader {
  protected:
   using XMLElement = tinyxml2::XMLElement;
 
-  static constexpr double kSnap = 1e-10;  // sines and cosines below it are 0: files write 1.57079632679 for pi / 2
+  // sines and cosines below it become 0, because files write 1.57079632679 for pi / 2
+  static constexpr double kSnap = 1e-10;
 
   [[noreturn]] void fail(int line, const std::string& reason) const { urdf::fail(name_, line, reason); }
   [[noreturn]] void fail(const XMLElement& e, const std::string& reason) const {
     fail(e.GetLineNum(), owner_ + "<" + printable(e.Name()) + "> " + reason);
   }
 
-  // What is odd but has a meaning: a notice, or an error for who is strict.
+  // Odd but meaningful input: gives a notice; in strict mode throws.
   void odd(const XMLElement& e, const std::string& reason, const std::string& taken_as) {
     if (strict_) fail(e, reason);
     urdf_.odd.push_back(owner_ + "<" + printable(e.Name()) + "> " + reason + "; " + taken_as);
     urdf_.notices.push_back(urdf_.odd.back());
   }
 
-  // The child `tag`, null if there is none. Two are an error.
+  // The child `tag`; null if there is none. Two are an error.
   const XMLElement* only_child(const XMLElement& e, const char* tag) const;
   const XMLElement& needed_child(const XMLElement& e, const char* tag) const;
   std::string text_attribute(const XMLElement& e, const char* attribute) const;
@@ -41,16 +42,16 @@ class ElementReader {
   double number(const XMLElement& e, const char* attribute) const;
   double number_or(const XMLElement& e, const char* attribute, double otherwise) const;
   double not_negative_or(const XMLElement& e, const char* attribute, double otherwise);
-  // A limit may be of any size.
+  // The value of a limit, which may have any size.
   double limit_or(const XMLElement& e, const char* attribute, double otherwise) const;
-  // <origin xyz rpy> of `e`; identity where it or an attribute is missing.
+  // Reads <origin xyz rpy> of `e`; identity if it or an attribute is missing.
   void read_origin(const XMLElement& e, Eigen::Matrix3d& rotation, Eigen::Vector3d& translation) const;
-  // The <collision> elements of a link. One whose shape has no size, or none that is known, is odd, and left out.
+  // The <collision> elements of a link. A shape without a size, or of unknown kind, is odd and omitted.
   std::vector<UrdfShape> read_collisions(const XMLElement& link);
 
   std::string name_;
   bool strict_;
-  std::string owner_;  // "link 'a': " while one is read, for messages
+  std::string owner_;  // owner of the current element, for messages: "link 'a': "
   Urdf urdf_;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// The folders of a variable of the environment, separated by colons.
+// The folders in an environment variable, separated by colons.
 std::vector<Path> folders_of(const char* variable) {
   std::vector<Path> folders;
   const char* value = std::getenv(variable);
@@ -27,7 +27,7 @@ bool is_file(const Path& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-// `rest` of a package in one of the folders; empty where none has it.
+// The path `rest` of a package in one of the folders; empty if no folder has it.
 Path in_package(const std::vector<Path>& folders, const Path& package, const Path& rest) {
   for (const Path& folder : folders) {
     if (is_file(folder / package / rest)) return folder / package / rest;

@@ -20,12 +20,12 @@ using urdf::printable;
 using urdf::quote;
 
 constexpr std::size_t kMaxTag =
-    64u << 10;                            // bytes from one tag to the next; the XML library is quadratic in attributes
-constexpr std::size_t kMaxParts = 10000;  // links, and joints
-constexpr std::size_t kMaxKinds = 30;     // kinds of ignored elements that are counted apart
-constexpr double kIndefinite = 1e-6;      // a principal moment may be this much of the largest below 0: rounding
+    64u << 10;  // largest distance between tags in bytes; the XML library is quadratic in attributes
+constexpr std::size_t kMaxParts = 10000;  // largest number of links, and of joints
+constexpr std::size_t kMaxKinds = 30;     // kinds of ignored elements that are counted separately
+constexpr double kIndefinite = 1e-6;  // a principal moment may be negative by this fraction of the largest: rounding
 
-// Reads one text; every failure names it and the line.
+// Reads one text. Every error names it and the line.
 class Reader : urdf::ElementReader {
  public:
   Reader(std::string_view name, const UrdfReading& reading)
@@ -52,7 +52,7 @@ class Reader : urdf::ElementReader {
 // ---- text and XML
 
 void Reader::check_text(std::string_view text) const {
-  if (text.size() > kMaxUrdfBytes) fail(0, "has more than 64 MiB, which is no robot");
+  if (text.size() > kMaxUrdfBytes) fail(0, "has more than 64 MiB, the largest size accepted");
   if (text.find_first_not_of(" \t\r\n") == text.npos) fail(0, "is empty");
   if (text.find('\0') != text.npos) fail(0, "holds a zero byte; it is not XML text in UTF-8");
   for (std::size_t begin = 0; begin < text.size();) {
@@ -62,7 +62,7 @@ void Reader::check_text(std::string_view text) const {
   }
 }
 
-// Counts the children of `e` that are not `known`; read() says once what was left aside.
+// Counts the children of `e` that are not in `known`; read() reports the ignored kinds once.
 void Reader::ignore_others(const XMLElement& e, std::initializer_list<std::string_view> known) {
   for (const XMLElement* child = e.FirstChildElement(); child; child = child->NextSiblingElement()) {
     const std::string_view tag = child->Name();
@@ -81,7 +81,7 @@ UrdfLink Reader::read_link(const XMLElement& e) {
   if (!links_.emplace(link.name, static_cast<int>(urdf_.links.size())).second) fail(e, "has the name of another link");
   if (const XMLElement* inertial = e.FirstChildElement("inertial")) {
     if (const XMLElement* second = inertial->NextSiblingElement("inertial"))
-      odd(*second, "stands there twice", "the first one is taken");
+      odd(*second, "occurs twice", "the first one is used");
     read_inertial(*inertial, link);
   }
   if (with_collisions_) link.collisions = read_collisions(e);
@@ -112,15 +112,15 @@ void Reader::read_inertial(const XMLElement& e, UrdfLink& link) {
       urdf_.notices.push_back("link " + quote(link.name) + " has an inertia but no mass; taken as a frame");
       return;
     }
-    odd(*inertia, "has no mass", "kept, though no body has it");
+    odd(*inertia, "has no mass", "kept, although no physical body has it");
   }
-  // Principal moments, rising. A point mass has none, a thin rod one of 0.
+  // Principal moments in ascending order. All are 0 for a point mass, one is 0 for a thin rod.
   const Eigen::Vector3d moments =
       Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();
   const double largest = moments[2];
   if (moments[0] < -kIndefinite * std::abs(largest) || largest < 0)
-    odd(*inertia, "is not positive definite", "kept, though no body has it");
-  // No body has I_3 > I_1 + I_2.
+    odd(*inertia, "is not positive definite", "kept, although no physical body has it");
+  // no physical body has I_3 > I_1 + I_2
   else if (moments[0] + moments[1] < (1 - kIndefinite) * largest)
     link.triangle_excess = 1 - (moments[0] + moments[1]) / largest;
   link.inertia = R * I * R.transpose();  // in link axes
@@ -183,7 +183,7 @@ void Reader::read_limit(const XMLElement& e, UrdfJoint& joint) {
   if (limit) {
     joint.effort = not_negative_or(*limit, "effort", joint.effort);
     joint.velocity = not_negative_or(*limit, "velocity", joint.velocity);
-    if (joint.velocity == 0) joint.velocity = UrdfJoint::kUnlimited;  // what files write that know none
+    if (joint.velocity == 0) joint.velocity = UrdfJoint::kUnlimited;  // files without a known limit often write 0
   }
   if (!ranged) return;
   if (!limit || (!limit->Attribute("lower") && !limit->Attribute("upper"))) {

@@ -1,4 +1,4 @@
-// What a URDF file says, checked: links, joints, one tree. load_urdf turns it into a Model.
+// The checked contents of a URDF file: links and joints that form one tree. load_urdf turns it into a Model.
 #pragma once
 
 #include <Eigen/Core>
@@ -21,11 +21,11 @@ struct UrdfShape {
   std::string name;  // "" for none
   int line;
   Kind kind = Kind::kBox;
-  // Half the sides of a box; radius; radius and half the length along z; scale of a mesh. [m]
+  // Box: half sides. Sphere: radius. Cylinder, capsule: radius and half the length along z. Mesh: scale. [m]
   Eigen::Vector3d size = Eigen::Vector3d::Zero();
-  std::string file = {};                                   // of a mesh, as it is written
+  std::string file = {};                                   // file of a mesh, as written in the URDF
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();  // shape axes to link axes
-  Eigen::Vector3d translation = Eigen::Vector3d::Zero();   // its origin in the link [m]
+  Eigen::Vector3d translation = Eigen::Vector3d::Zero();   // origin of the shape in the link [m]
 };
 
 struct UrdfLink {
@@ -34,10 +34,10 @@ struct UrdfLink {
   double mass = 0;                                    // [kg]; 0 for a link that is only a frame
   Eigen::Vector3d com = Eigen::Vector3d::Zero();      // centre of mass, link frame [m]
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about the centre of mass, link axes [kg m^2]
-  double triangle_excess = 0;                         // how far the largest principal moment is above the sum of
-                                                      // the others, relative to it; 0 for a possible body
+  double triangle_excess = 0;                         // excess of the largest principal moment over the sum
+                                                      // of the others, relative to it; 0 for a possible body
   int joint = -1;                                     // index of the joint above, -1 for the root
-  std::vector<UrdfShape> collisions{};                // in the file's order, where they are asked for
+  std::vector<UrdfShape> collisions{};                // in the file's order, if they are read
 };
 
 enum class UrdfJointType { kFixed, kRevolute, kContinuous, kPrismatic, kPlanar, kFloating };
@@ -68,13 +68,13 @@ struct Urdf {
   std::vector<UrdfLink> links;       // in the file's order
   std::vector<UrdfJoint> joints;     // in the file's order
   int root = 0;                      // index of the link that no joint moves
-  std::vector<std::string> notices;  // what was ignored on purpose or looks odd, one sentence each
-  std::vector<std::string> odd;      // of these, what strict reading refuses
+  std::vector<std::string> notices;  // ignored or odd elements, one sentence each
+  std::vector<std::string> odd;      // the notices that strict reading refuses
 };
 
 struct UrdfReading {
-  bool strict = false;      // what is odd but has a meaning is refused; else it gives a notice
-  bool collisions = false;  // whether <collision> elements are read; else they are ignored with one notice
+  bool strict = false;      // refuses odd but meaningful input instead of giving a notice
+  bool collisions = false;  // reads <collision> elements; otherwise they are ignored with one notice
 };
 
 // Reads and checks URDF text. `name` stands for the text in messages: a file name.

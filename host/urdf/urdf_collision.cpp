@@ -1,4 +1,4 @@
-// <collision> elements of a link.
+// Reads the <collision> elements of a link.
 #include "host/urdf/element_reader.h"
 
 namespace featherstorm::urdf {
@@ -14,7 +14,7 @@ const tinyxml2::XMLElement* shape_of(const tinyxml2::XMLElement& e) {
 
 }  // namespace
 
-// Whether there is a shape that something can touch.
+// True if the geometry has a shape for contacts.
 bool ElementReader::read_shape(const XMLElement& geometry, UrdfShape& shape) {
   const XMLElement* e = shape_of(geometry);
   if (!e) {

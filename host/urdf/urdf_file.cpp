@@ -13,7 +13,7 @@ Urdf read_urdf_file(const std::filesystem::path& path, const UrdfReading& readin
   if (std::filesystem::is_directory(status)) urdf::fail(name, 0, "is a directory, expected a URDF file");
   if (!std::filesystem::is_regular_file(status)) urdf::fail(name, 0, "is not a regular file");
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size > kMaxUrdfBytes) urdf::fail(name, 0, "has more than 64 MiB, which is no robot");
+  if (error || size > kMaxUrdfBytes) urdf::fail(name, 0, "has more than 64 MiB, the largest size accepted");
   std::string text(size, '\0');
   std::ifstream file(path, std::ios::binary);
   if (!file.read(text.data(), static_cast<std::streamsize>(size))) urdf::fail(name, 0, "cannot be read");

@@ -11,9 +11,9 @@ namespace {
 
 using urdf::quote;
 
-constexpr double kNothing = 1e-14;  // an inertia about an axis below this share of the body's is rounding
+constexpr double kNothing = 1e-14;  // an inertia about an axis below this fraction of the body's is rounding
 
-// Where a link is in its body: p_body = rotation p_link + translation.
+// The placement of a link in its body: p_body = rotation p_link + translation.
 struct Place {
   int body = -1;
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
@@ -30,7 +30,7 @@ std::vector<int> outward(const Urdf& urdf) {
   return order;
 }
 
-// Adds a link at its place to its body.
+// Adds a link at its placement to its body.
 void add(UrdfBody& body, const UrdfLink& link, const Place& place) {
   if (link.mass == 0 && link.inertia.isZero(0)) return;
   const Eigen::Vector3d c = place.rotation * link.com + place.translation;
@@ -41,7 +41,7 @@ void add(UrdfBody& body, const UrdfLink& link, const Place& place) {
   } else if (body.mass == 0) {
     body.com = c, body.inertia += I;
   } else {
-    // I = I_1 + I_2 + (m_1 m_2 / m) (d^2 1 - d d^T), d from one centre of mass to the other
+    // I = I_1 + I_2 + (m_1 m_2 / m) (d^2 1 - d d^T), where d leads from one centre of mass to the other
     const Eigen::Vector3d d = c - body.com;
     body.inertia +=
         I + body.mass * (link.mass / mass) * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
@@ -50,19 +50,19 @@ void add(UrdfBody& body, const UrdfLink& link, const Place& place) {
   body.mass = mass;
 }
 
-// Whether the body can turn about the unit vector `axis` through its origin without any inertia.
+// True if the body has no inertia about the unit vector `axis` through its origin.
 bool turns_freely(const UrdfBody& body, const Eigen::Vector3d& axis) {
   const double about_com = axis.dot(body.inertia * axis), offset = body.mass * axis.cross(body.com).squaredNorm();
   return about_com + offset <= kNothing * (body.inertia.trace() + body.mass * body.com.squaredNorm());
 }
 
-// Whether the body can turn about some axis through its centre of mass without any inertia.
+// True if the body has no inertia about some axis through its centre of mass.
 bool is_a_line(const UrdfBody& body) {
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(body.inertia, Eigen::EigenvaluesOnly);
   return solver.eigenvalues()[0] <= kNothing * body.inertia.trace();
 }
 
-// The last body of a branch must resist its joint; why not, or an empty string.
+// The last body of a branch must have inertia about its joint's axis. Returns the reason if not, or an empty string.
 std::string missing_inertia(const UrdfJoint& joint, const UrdfBody& body) {
   switch (joint.type) {
     case UrdfJointType::kFixed:
@@ -81,7 +81,7 @@ std::string missing_inertia(const UrdfJoint& joint, const UrdfBody& body) {
 std::vector<UrdfBody> merge_fixed_links(const Urdf& urdf) {
   std::vector<UrdfBody> bodies;
   std::vector<Place> places(urdf.links.size());
-  std::vector<int> parent;  // of each body
+  std::vector<int> parent;  // parent of each body
   for (int i : outward(urdf)) {
     const UrdfLink& link = urdf.links[i];
     const UrdfJoint* joint = link.joint < 0 ? nullptr : &urdf.joints[link.joint];

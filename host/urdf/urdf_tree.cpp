@@ -32,7 +32,7 @@ void check_links(Urdf& urdf, std::string_view name) {
                "two links have no parent, " + quote(urdf.links[roots[0]].name) + " and " +
                    quote(urdf.links[roots[1]].name) + "; a robot has one root");
   urdf.root = roots[0];
-  // With one root and one parent each, what the root does not reach is a loop.
+  // With one root and one parent per link, links that cannot be reached from the root form a loop.
   std::vector<bool> reached(urdf.links.size());
   std::vector<int> open = roots;
   while (!open.empty()) {
@@ -47,8 +47,9 @@ void check_links(Urdf& urdf, std::string_view name) {
                  "link " + quote(urdf.links[i].name) + " is in a loop of joints that the root does not reach");
 }
 
-// Inertias that no body can have stand in many published files: the largest principal moment is above the sum of the
-// others. Harmless on a link that is fixed to a sound one; the builder judges whole bodies.
+// Gives notices for inertias that no physical body has, which occur in many published files: the largest principal
+// moment is above the sum of the others. They are harmless on a link that is fixed to a valid one; the builder checks
+// whole bodies.
 void note_inertias(Urdf& urdf) {
   for (const UrdfLink& link : urdf.links)
     if (link.triangle_excess > 0)

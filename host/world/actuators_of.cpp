@@ -1,4 +1,4 @@
-// Actuators of a MuJoCo model, their controls, and limits of effort at joints.
+// Reads the actuators of a MuJoCo model, their controls, and limits of effort at joints.
 #include "core/collision/candidates.h"
 #include "core/trace/expr.h"
 #include "host/world/world_of.h"
@@ -8,9 +8,9 @@ namespace {
 
 constexpr int no_clamped_controls = 1 << 8, no_actuation = 1 << 11;  // mjtDisableBit
 constexpr int ball = 1;                                              // mjtJoint
-constexpr int n_dofs[] = {6, 3, 1, 1};                               // of mjtJoint
+constexpr int n_dofs[] = {6, 3, 1, 1};                               // by mjtJoint
 
-// A value of an enumeration that has `count` of them, in MuJoCo's order.
+// A value of an enumeration with `count` values, in MuJoCo's order.
 template <class Kind> Kind kind_of(const auto& tables, const std::string& table, int i, int count) {
   const int value = tables.integer(table, i);
   if (value < 0 || value >= count)
@@ -25,7 +25,7 @@ template <class T> void refuse(const WorldTables<T>& tables, int i) {
   if (tables.integer("actuator_plugin", i) >= 0) no("plugins are");
 }
 
-// Which numbers of act a DC motor or a PID servo has, in MuJoCo's order.
+// Assigns numbers of act to the states of a DC motor or PID servo, in MuJoCo's order.
 template <class T> void place_activations(Actuator<T>& a, const WorldTables<T>& tables, int i) {
   int k = a.act;
   const auto dynamics = tables.nominal_row("actuator_dynprm", i, 10),
@@ -47,10 +47,10 @@ template <class T> void place_activations(Actuator<T>& a, const WorldTables<T>& 
   }
   if (k != a.act + a.acts)
     throw Error("actuator " + std::to_string(i) + ": has " + std::to_string(a.acts) +
-                " activations, its parameters ask for " + std::to_string(k - a.act));
+                " activations, expected as many as its parameters define: " + std::to_string(k - a.act));
 }
 
-// Whether setpoints are angles of a rotation that comes round: position servos (of all activations but muscles) and PID
+// True if setpoints are angles of a periodic rotation: position servos (with any activation but muscle) and PID
 // servos, at ball joints and at sites with a reference and a gear of rotation alone.
 template <class T> bool is_periodic(const WorldTables<T>& tables, const Actuator<T>& a, int i, int joint) {
   const bool servo =
@@ -140,7 +140,7 @@ template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tab
     const bool limited = tables.flag("actuator_ctrllimited", k) && (flags & no_clamped_controls) == 0;
     world.control.push_back({limited, range[0], range[1]});
   }
-  // without actuation numbers of ctrl and act have their places, and do nothing
+  // with actuation disabled, ctrl and act keep their numbers but have no effect
   for (int i = 0; i < tables.integer("nactuator") && (flags & no_actuation) == 0; i++) {
     refuse(tables, i);
     world.actuator.push_back(actuator_of(tables, places, i));
@@ -168,7 +168,7 @@ template <class T> void add_actuators(World<T>& world, const WorldTables<T>& tab
   }
 }
 
-// The pairs of geoms by which bodies with adhesion touch.
+// Finds the pairs of geoms through which bodies with adhesion touch others.
 template <class T> void add_adhesion(World<T>& world, const WorldTables<T>& tables) {
   const GeomContacts<T>& c = world.contacts;
   for (std::size_t i = 0; i < world.actuator.size(); i++) {

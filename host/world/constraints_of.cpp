@@ -1,4 +1,4 @@
-// Equalities, dry friction and limits of a compiled MuJoCo model.
+// Reads equalities, dry friction and limits of a compiled MuJoCo model.
 #include <algorithm>
 #include <string>
 
@@ -18,7 +18,8 @@ constexpr int exact_diagonal = 1 << 5;      // mjtEnableBit
 constexpr int equality_numbers = 12;        // mjNEQDATA
 
 template <class T> Quaternion<T> quaternion(const std::vector<T>& q) { return {q[0], q[1], q[2], q[3]}; }
-// A mocap body is turned as the state says, or as the file says where the state is no input; body_quat is where it begins.
+// The rotation of a body in its parent. A mocap body has the rotation of the state, or that of the file if the state
+// is not an input; body_quat is its initial rotation.
 template <class T> Quaternion<T> turn_of_body(const WorldTables<T>& t, int body) {
   const int mocap = t.integer("body_mocapid", body);
   if (mocap < 0) return quaternion(t.numbers("body_quat", body, 4));
@@ -27,7 +28,8 @@ template <class T> Quaternion<T> turn_of_body(const WorldTables<T>& t, int body)
   return {T(placed[0]), T(placed[1]), T(placed[2]), T(placed[3])};
 }
 template <class T> Quaternion<T> straight() { return {T(1.0), T(0.0), T(0.0), T(0.0)}; }
-// On its body; as that body or its inertia are turned where MuJoCo takes their axes for the site's [mjtSameFrame].
+// The rotation of a site in its body. MuJoCo replaces it by that of the body or its inertia where the axes agree
+// [mjtSameFrame].
 template <class T> Quaternion<T> turn_of_site(const WorldTables<T>& t, int site) {
   enum { none, body_frame, inertia_frame, body_axes, inertia_axes };
   const int same = t.integer("site_sameframe", site);
@@ -41,8 +43,8 @@ template <class T> Softness<T> softness(const WorldTables<T>& t, const std::stri
   return softness_of(t.numbers(reference, i, 2), t.numbers(impedance, i, 5));
 }
 
-// The quaternion of a body in the axes of one above it, by the turns between them: the turns in order times `rest`. It has
-// the sign of MuJoCo's products [xquat].
+// The quaternion of a body in the axes of a body above it: the product of the joint rotations between them, in order,
+// times `rest`. It has the sign of MuJoCo's products [xquat].
 template <class T> struct Orientation {
   std::vector<JointTurn<T>> turn;  // along the axes of the body above
   Quaternion<T> rest = straight<T>();
@@ -54,7 +56,7 @@ template <class T> Orientation<T> orientation(const WorldTables<T>& t, int body,
   for (const int b : path) {
     const int first = t.integer("body_jntadr", b), count = t.integer("body_jntnum", b);
     const bool floats = count == 1 && t.integer("jnt_type", first) == free_joint;
-    // a free body stands where its coordinates say
+    // the placement of a free body is in its coordinates
     if (!floats) r.rest = normalised(r.rest * turn_of_body(t, b));
     for (int j = first; j < first + count; j++) {
       const int type = t.integer("jnt_type", j), q = t.integer("jnt_qposadr", j);
@@ -76,7 +78,7 @@ template <class T> Orientation<T> orientation(const WorldTables<T>& t, int body,
   return r;
 }
 
-// q_1^-1 q_0 of frames that are turned by r0, r1 in bodies b0, b1.
+// Sets q_1^-1 q_0 of frames that are turned by r0, r1 in bodies b0, b1.
 template <class T> void set_orientation(Equality<T>& e, const WorldTables<T>& t, int b0, const Quaternion<T>& r0,
                                         int b1, const Quaternion<T>& r1) {
   int above = b0, other = b1;
@@ -111,7 +113,7 @@ template <class T> void set_bodies(Equality<T>& e, const WorldTables<T>& t, cons
     if (of_sites) {
       e.place[k] = places.site(id), turned[k] = turn_of_site(t, id);
     } else {
-      // anchors: of connect those of the first and the second body, of weld the other way around
+      // anchors: connect has those of the first and the second body, weld the other way around
       const int anchor = (e.kind == EqualityKind::Weld) == (k == 0) ? 3 : 0;
       const auto at = data.begin() + anchor;
       e.place[k] = places.in_link(id, {at[0], at[1], at[2]}, {T(1.0), T(0.0), T(0.0), T(0.0)});
@@ -126,7 +128,7 @@ template <class T> void set_bodies(Equality<T>& e, const WorldTables<T>& t, cons
   set_orientation(e, t, body[0], turned[0], body[1], turned[1]);
 }
 
-// Whether something that an equality holds moves.
+// True if an object held by the equality can move.
 template <class T> bool is_held(const WorldTables<T>& t, const Places<T>& places, int i) {
   const int type = t.integer("eq_type", i);
   if (type < connect || type > tendon)
@@ -140,7 +142,7 @@ template <class T> bool is_held(const WorldTables<T>& t, const Places<T>& places
   return moves("eq_obj1id") || moves("eq_obj2id");
 }
 
-// Joints or tendons.
+// Sets an equality between joints or tendons.
 template <class T> void set_coupling(Equality<T>& e, const WorldTables<T>& t, int i) {
   const auto data = t.numbers("eq_data", i, equality_numbers);
   for (std::size_t k = 0; k < 5; k++) e.coefficient[k] = data[k];

@@ -1,4 +1,4 @@
-// Geoms of a compiled MuJoCo model, and how pairs of them touch.
+// Reads the geoms of a compiled MuJoCo model and the contact parameters of their pairs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ const char* const shape_names[] = {"plane", "height field",         "sphere", "c
 
 std::string geom_name(const MujocoTables& t, int i) { return element_name(t, "geom", "name_geomadr", i); }
 
-// How two geoms touch.
+// Contact parameters of two geoms.
 template <class T> struct Touch {
   int dimension = 3;
   T friction[5] = {}, friction_reference[2] = {}, margin{}, gap{};
@@ -33,7 +33,7 @@ template <class T> struct Touch {
   Softness<T> softness;
 };
 
-// Weight of the first of two geoms where their softness is mixed.
+// Weight of the first of two geoms in the mixture of their softness.
 template <class T> T mix_of(const T& first, const T& second) {
   const T least(least_mix), zero(0.0), one(1.0);
   const auto no_first = first < least, no_second = second < least;
@@ -41,7 +41,8 @@ template <class T> T mix_of(const T& first, const T& second) {
   return select(no_first, select(no_second, T(0.5), zero), select(no_second, one, share));
 }
 
-// Of two geoms: those of the one with priority, else the greater dimension and friction, and a mixture.
+// Parameters for two geoms: those of the geom with higher priority; for equal priority the greater dimension and
+// friction, and a mixture of the rest.
 template <class T> Touch<T> touch_of_geoms(const WorldTables<T>& t, int g, int h) {
   Touch<T> r;
   r.margin = t.real("geom_margin", g) + t.real("geom_margin", h);
@@ -70,7 +71,7 @@ template <class T> Touch<T> touch_of_geoms(const WorldTables<T>& t, int g, int h
   return r;
 }
 
-// Numbers of the same sign that are not both zero, else others.
+// Chooses `own` if its numbers have the same sign and are not both zero, else `other`.
 template <class T> void choose_reference(const auto& own, const auto& other, T* reference) {
   const T zero(0.0);
   const auto standard = zero < own[0] && zero < own[1];
@@ -78,7 +79,7 @@ template <class T> void choose_reference(const auto& own, const auto& other, T* 
   for (int k = 0; k < 2; k++) reference[k] = select(standard || direct, T(own[k]), T(other[k]));
 }
 
-// Of a <pair>.
+// Parameters of a <pair>.
 template <class T> Touch<T> touch_of_pair(const WorldTables<T>& t, int i) {
   Touch<T> r;
   r.dimension = t.integer("pair_dim", i);
@@ -87,12 +88,12 @@ template <class T> Touch<T> touch_of_pair(const WorldTables<T>& t, int i) {
   std::copy(friction.begin(), friction.end(), r.friction);
   const auto of_normal = t.numbers("pair_solref", i, 2);
   r.softness = softness_of(of_normal, t.numbers("pair_solimp", i, 5));
-  // zeros, and what is of neither form, ask for that of the normal
+  // zeros and numbers of neither form select the reference of the normal
   choose_reference(t.numbers("pair_solreffriction", i, 2), of_normal, r.friction_reference);
   return r;
 }
 
-// What the flag override asks for, in all pairs.
+// Applies the values of the flag override to all pairs.
 template <class T> void replace(Touch<T>& r, const WorldTables<T>& t) {
   r.margin = t.real("opt.o_margin");
   const auto reference = t.numbers("opt.o_solref", 0, 2), friction = t.numbers("opt.o_friction", 0, 5);
@@ -101,11 +102,13 @@ template <class T> void replace(Touch<T>& r, const WorldTables<T>& t) {
   std::copy(friction.begin(), friction.end(), r.friction);
 }
 
-// The convex hull of a mesh as MuJoCo has it: polygons and the corners that they have, and those of the graph of its edges. Polygons are of
-// faces that are nearly in one plane, so they leave out edges that a search for the farthest corner needs, and even corners.
+// The convex hull of a mesh in MuJoCo: polygons with their corners, and the corners of the graph of edges. Polygons
+// join faces that are nearly in one plane. They therefore lack some edges, and even corners, that a search for the
+// farthest corner needs.
 Hull<double> hull_of(const MujocoTables& t, int mesh) {
   const int first = t.integer("mesh_vertadr", mesh), polygons = t.integer("mesh_polyadr", mesh);
-  // the graph: how many corners, how many faces, of each corner where its neighbours begin and which vertex it is, neighbours up to a -1
+  // mesh_graph: number of corners, number of faces, for each corner the start of its neighbours, for each corner its
+  // vertex, lists of neighbours that end with -1
   const int graph = t.has("mesh_graphadr") ? t.integer("mesh_graphadr", mesh) : -1;
   const auto in_graph = [&](int k) { return t.integer("mesh_graph", graph + k); };
   const int joined = graph < 0 ? 0 : in_graph(0);
@@ -113,7 +116,7 @@ Hull<double> hull_of(const MujocoTables& t, int mesh) {
   const auto at = [](std::span<const double> r) { return Vec3d{r[0], r[1], r[2]}; };
   std::vector<Vec3d> corner;
   std::vector<HullPolygon<double>> polygon;
-  std::map<int, int> number;  // of a vertex that is a corner
+  std::map<int, int> number;  // corner number of a vertex
   for (int p = polygons; p < polygons + t.integer("mesh_polynum", mesh); p++)
     for (int k = 0; k < t.integer("mesh_polyvertnum", p); k++)
       number[t.integer("mesh_polyvert", t.integer("mesh_polyvertadr", p) + k)] = 0;
@@ -153,12 +156,12 @@ HeightField<double> field_of(const MujocoTables& t, int i) {
   return f;
 }
 
-// Hulls of meshes and height fields among the contacts of a world, each once.
+// Hulls of meshes and height fields among the contacts of a world, each stored once.
 template <class T> class Shapes {
  public:
   Shapes(const WorldTables<T>& t, GeomContacts<T>& c) : t_(t), c_(c) {}
 
-  // The shape of a geom, where that is a mesh with a hull or a height field.
+  // Adds the shape of a geom that is a mesh with a hull or a height field.
   void add(int geom) {
     Geom<T>& g = c_.geom[static_cast<std::size_t>(geom)];
     const int data = t_.integer("geom_dataid", geom);
@@ -180,7 +183,7 @@ template <class T> class Shapes {
   std::map<int, int> hulls_, fields_;  // by the number of the mesh or field
 };
 
-// Geoms between which sensors measure distances.
+// Geoms whose distances are measured by sensors.
 std::vector<int> measured_geoms(const MujocoTables& t) {
   enum { distance = 39, fromto = 41, body_object = 1 };  // mjtSensor, mjtObj
   std::vector<int> all;
@@ -196,7 +199,7 @@ std::vector<int> measured_geoms(const MujocoTables& t) {
   return all;
 }
 
-// As many prisms of a height field as a geom can be over.
+// The largest number of prisms of a height field that can be below a geom.
 int most_under(const HeightField<double>& f, double reach) {
   const auto across = [&](double half, int lines) {
     return std::min<double>(lines - 1, std::floor(reach * (lines - 1) / half) + 2);
@@ -204,7 +207,7 @@ int most_under(const HeightField<double>& f, double reach) {
   return static_cast<int>(std::min<double>(most_prisms, 2 * across(f.x, f.columns) * across(f.y, f.rows)));
 }
 
-// Pairs without contacts here that have some in MuJoCo.
+// Collects pairs that have contacts in MuJoCo but not here.
 class LeftOut {
  public:
   void add(const std::string& what, const MujocoTables& t, const int (&geom)[2]) {
@@ -230,7 +233,7 @@ class LeftOut {
   int total_ = 0;
 };
 
-// Why a pair has no contacts here; empty where it has.
+// The reason why a pair has no contacts here; empty if it has.
 template <class T> std::string unsupported(const MujocoTables& t, const GeomPair& f, const Touch<T>& touch,
                                            const GeomType (&type)[2]) {
   std::string shapes =
@@ -265,7 +268,7 @@ template <class T> ContactPair<T> pair_of(const WorldTables<T>& t, const GeomPai
   for (int k = 0; k < 5; k++) p.friction[k] = max(touch.friction[k], T(least_friction));
   p.softness = touch.softness;
   p.margin = touch.margin, p.detection = touch.margin + touch.gap;
-  // numbers of different signs have no meaning, and zeros stand for nothing given
+  // numbers of different signs have no meaning, and zeros mean that nothing is given
   choose_reference(touch.friction_reference, touch.softness.reference, p.friction_reference);
   for (int k = 0; k < 2; k++) {
     p.geom[k] = f.geom[k];
@@ -321,13 +324,13 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
           convex_body<double>(c, over, identity_placement<double>()).reach + known(touch.margin) + known(touch.gap);
       if (!(reach >= 0))
         throw Error(geom_name(t.tables(), f.geom[0]) + " and " + geom_name(t.tables(), f.geom[1]) +
-                    ": how many contacts they have depends on sizes and margins, which cannot be inputs");
+                    ": the number of contacts depends on sizes and margins, which cannot be inputs");
       c.pair.back().slots = most_under(c.field[static_cast<std::size_t>(first.field)], reach);
     }
   }
   if (const std::string notice = left_out.notice(); !notice.empty()) notices.push_back(notice);
   if (has_loops && (off & no_native))
-    notices.push_back("flag nativeccd is left out: contacts of convex shapes are as with it");
+    notices.push_back("flag nativeccd is ignored: contacts of convex shapes are computed as if it were enabled");
 }
 
 template void add_contacts(World<double>&, const WorldTables<double>&, const Places<double>&,

@@ -1,10 +1,10 @@
-// Names of elements in messages: the file's own where the tables have them, otherwise numbers.
+// Names of elements in messages: the name in the file if there is one, otherwise the number.
 #pragma once
 #include "host/world/mujoco_tables.h"
 
 namespace featherstorm {
 
-// kind: "joint", "sensor"; addresses: its table of places in `names`, such as "name_jntadr".
+// kind: "joint", "sensor"; addresses: the table of its positions in `names`, such as "name_jntadr".
 inline std::string element_name(const MujocoTables& tables, const char* kind, const char* addresses, int i) {
   std::string name;
   if (tables.has("names") && tables.has(addresses))

@@ -8,14 +8,14 @@ namespace {
 
 constexpr int no_parent_filter = 1 << 10, no_midphase = 1 << 14;  // mjtDisableBit
 
-// Which bodies may touch: neither welded together, nor parent and child, nor excluded.
+// Selects pairs of bodies that may touch: neither welded together, nor parent and child, nor excluded.
 class BodyFilter {
  public:
   explicit BodyFilter(const MujocoTables& t) : t_(t) {
     with_parents_ = (t.integer("opt.disableflags") & no_parent_filter) != 0;
     for (int i = 0; i < t.integer("nexclude"); i++) excluded_.insert(t.integer("exclude_signature", i));
   }
-  // a < b
+  // Requires a < b.
   bool allows(int a, int b) const {
     const int weld_a = t_.integer("body_weldid", a), weld_b = t_.integer("body_weldid", b);
     if (weld_a == weld_b || excluded_.count((a << 16) + b) > 0) return false;
@@ -55,7 +55,7 @@ class Finder {
   int body(int g) const { return t_.integer("geom_bodyid", g); }
   GeomType type(int g) const { return geom_[static_cast<std::size_t>(g)].type; }
 
-  // Geoms that never move against each other do not touch.
+  // Adds a pair, unless the two geoms never move relative to each other.
   void add(int g, int h, const std::array<int, 5>& order, int named) {
     if (geom_[static_cast<std::size_t>(g)].place.body == geom_[static_cast<std::size_t>(h)].place.body) return;
     if (type(g) > type(h)) std::swap(g, h);
@@ -64,7 +64,7 @@ class Finder {
   void add_of_bodies(int a, int b, const std::set<std::array<int, 2>>& named) {
     const int first_a = t_.integer("body_geomadr", a), n_a = t_.integer("body_geomnum", a);
     const int first_b = t_.integer("body_geomadr", b), n_b = t_.integer("body_geomnum", b);
-    // bodies of several geoms go through a tree of boxes, behind which contacts are sorted by geom 1, 2
+    // MuJoCo finds the pairs of bodies with several geoms by a tree of boxes, and then sorts contacts by geom 1, 2
     const bool sorted = (n_a > 1 || n_b > 1) && (t_.integer("opt.disableflags") & no_midphase) == 0 &&
                         t_.integer("body_bvhadr", a) >= 0 && t_.integer("body_bvhadr", b) >= 0;
     for (int g = first_a; g < first_a + n_a; g++) {

@@ -1,4 +1,4 @@
-// Which geoms of a compiled MuJoCo model may touch.
+// The pairs of geoms of a compiled MuJoCo model that may touch.
 #pragma once
 #include <array>
 
@@ -10,11 +10,11 @@ namespace featherstorm {
 // Two geoms that may touch, the first not after the second in MuJoCo's order of shapes.
 struct GeomPair {
   int geom[2] = {};
-  int named = -1;              // of <pair>; -1: they touch by themselves
-  std::array<int, 5> order{};  // by bodies, within them those of <pair> first
+  int named = -1;              // index of the <pair>; -1: found by the geoms' bodies
+  std::array<int, 5> order{};  // sort key: by bodies, and for the same bodies <pair> first
 };
 
-// In the order of MuJoCo's contacts.
+// The pairs in the order of MuJoCo's contacts.
 std::vector<GeomPair> geom_pairs(const MujocoTables& tables, const std::vector<Geom<double>>& geoms);
 
 }  // namespace featherstorm

@@ -1,4 +1,5 @@
-// Links of a compiled MuJoCo model and what acts on them and on their joints besides gravity: springs, dampers, the medium.
+// Reads the links of a compiled MuJoCo model and the passive forces on them and their joints: springs, dampers, the
+// medium.
 #include "core/trace/expr.h"
 #include "host/world/element_name.h"
 #include "host/world/world_of.h"
@@ -18,7 +19,7 @@ bool is_zero(const auto& t, const std::string& of, int i) {
   return t.nominal(of, i) == 0 && higher[0] == 0 && higher[1] == 0;
 }
 
-// Coordinates of a joint: positions and velocities.
+// The first coordinates, or the numbers of coordinates, of a joint: positions and velocities.
 struct Coordinates { int q, v; };
 Coordinates coordinates_of(const auto& t, int joint) {
   enum { free = 0, ball = 1 };  // mjtJoint
@@ -29,7 +30,7 @@ Coordinates coordinates_of(const auto& t, int joint) {
   }
 }
 
-// The semiaxes of the ellipsoid that a geom is in the medium.
+// Sets the semiaxes of the ellipsoid that represents a geom in the medium.
 template <class T> void set_semiaxes(const WorldTables<T>& t, int geom, FluidEllipsoid<T>& e) {
   enum { sphere = 2, capsule = 3, cylinder = 5 };  // mjtGeom
   const auto size = t.numbers("geom_size", geom, 3);
@@ -43,7 +44,7 @@ template <class T> void set_semiaxes(const WorldTables<T>& t, int geom, FluidEll
   if (type == cylinder) e.semiaxis[2] = size[1];
 }
 
-// The geoms of a body that are in the medium as ellipsoids.
+// The geoms of a body that act as ellipsoids in the medium.
 template <class T> std::vector<FluidEllipsoid<T>> ellipsoids(const WorldTables<T>& t, const Places<T>& places,
                                                              int body) {
   std::vector<FluidEllipsoid<T>> all;
@@ -75,7 +76,7 @@ template <class T> void add_springs(World<T>& w, const WorldTables<T>& t, const 
   }
 }
 
-// Of coordinates, and of actuators at their joints: these are seen through the square of the gear.
+// Adds the damping of coordinates, and of actuators at their joints times the square of the gear.
 template <class T> void add_damping(World<T>& w, const WorldTables<T>& t) {
   enum { joint = 0, joint_in_parent = 1 };  // mjtTrn
   for (int k = 0; k < t.integer("nv"); k++) w.damping[k] = polynomial(t, "dof_damping", k);
@@ -98,7 +99,7 @@ template <class T> void add_damping(World<T>& w, const WorldTables<T>& t) {
 template <class T> void add_links(World<T>& w, const WorldTables<T>& t, const Places<T>& places) {
   const int flags = t.integer("opt.disableflags");
   const bool springs = !(flags & no_springs), dampers = !(flags & no_dampers);
-  // without both MuJoCo leaves out all passive forces
+  // with both disabled, MuJoCo has no passive forces at all
   const bool passive = springs || dampers;
   const auto wind = t.numbers("opt.wind", 0, 3);
   w.medium = {t.real("opt.density"), t.real("opt.viscosity"), {wind[0], wind[1], wind[2]}};

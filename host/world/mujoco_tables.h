@@ -1,7 +1,8 @@
-// The arrays of a compiled MuJoCo model (mjModel) by their names there, as numbers: what C++ needs to know of MuJoCo.
+// The arrays of a compiled MuJoCo model (mjModel), by their names in MuJoCo, as numbers. C++ reads MuJoCo models only
+// through them.
 //
-// Python fills them from mujoco.MjModel; a C++ program that links MuJoCo can from its mjModel. Integers and booleans are exact.
-// Fields of mjOption begin with "opt.", sizes have their names ("nbody").
+// Python fills them from mujoco.MjModel; a C++ program that links MuJoCo can fill them from its mjModel. Integers and
+// booleans are exact. Fields of mjOption begin with "opt."; sizes have their MuJoCo names ("nbody").
 #pragma once
 #include <map>
 #include <set>
@@ -19,18 +20,19 @@ class MujocoTables {
   bool has(const std::string& name) const { return tables_.count(name) > 0; }
   int size(const std::string& name) const { return has(name) ? static_cast<int>(tables_.at(name).size()) : 0; }
 
-  // Row `i` of a table with rows of `width` numbers. Throws Error where there is no such table or row.
+  // Row `i` of a table whose rows have `width` numbers. Throws Error if the table or the row does not exist.
   std::span<const double> row(const std::string& name, int i, int width = 1) const {
     if (asked_for_ != nullptr) asked_for_->insert(name);
     const auto found = tables_.find(name);
-    if (found == tables_.end()) throw Error("the model has no table " + name + ": is this MuJoCo 4?");
+    if (found == tables_.end())
+      throw Error("the model has no table " + name + ", which MuJoCo 4 has; check MuJoCo's version");
     const std::vector<double>& t = found->second;
     if (i < 0 || width < 1 || (static_cast<std::size_t>(i) + 1) * static_cast<std::size_t>(width) > t.size())
       throw Error("table " + name + " has " + std::to_string(t.size()) + " numbers, expected a row " +
                   std::to_string(i) + " of " + std::to_string(width));
     return std::span(t).subspan(static_cast<std::size_t>(i) * width, width);
   }
-  // Adds the names of tables that are asked for to `names`, until it is null; while one thread reads them alone.
+  // Adds the name of every table that is read to `names`, until called with null. Only one thread may read meanwhile.
   void record(std::set<std::string>* names) { asked_for_ = names; }
   const std::map<std::string, std::vector<double>>& all() const { return tables_; }
   double real(const std::string& name, int i = 0) const { return row(name, i)[0]; }

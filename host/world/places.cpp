@@ -47,12 +47,15 @@ Places<T>::Places(const Robot& robot, const WorldTables<T>& tables, const std::v
     const Body<double>& b = robot.model.body[static_cast<std::size_t>(body)];
     const int i = static_cast<int>(j);
     if (b.q != tables.integer("jnt_qposadr", i) || b.v != tables.integer("jnt_dofadr", i))
-      throw Error("robot '" + robot.name + "' does not have joint '" + joint_names[j] + "' where the model has it");
+      throw Error("robot '" + robot.name + "' has joint '" + joint_names[j] +
+                  "' at other coordinates than the model, "
+                  "expected the same order");
     joints_.push_back(body);
   }
 }
 
-// Bodies that are welded to others are where the inputs say, mocap bodies too, and carry what is welded to them.
+// Moves bodies that are welded to others, and mocap bodies, to the placements in the inputs, with all bodies welded to
+// them.
 template <class T> void Places<T>::move_bodies() {
   const bool all = tables_.is_given("body_pos") || tables_.is_given("body_quat");
   std::vector<char> moved(links_.size());
@@ -76,7 +79,8 @@ template <class T> Frame<T> Places<T>::in_link(int body, const std::vector<T>& p
   const Vec3<T> r{position[0], position[1], position[2]};
   return {l.body, l.X * Placement<T>{rotation(quaternion), r}};
 }
-// Where a frame is that of its body, or of the body's inertia, up to a little, MuJoCo takes those instead [mjtSameFrame].
+// A frame that agrees with that of its body, or of the body's inertia, up to a tolerance is replaced by it
+// [mjtSameFrame].
 template <class T> Frame<T> Places<T>::in_link(int body, int same, std::vector<T> position,
                                                std::vector<T> quaternion) const {
   enum { none, body_frame, inertia_frame, body_axes, inertia_axes };

@@ -1,4 +1,4 @@
-// Sensors of a compiled MuJoCo model.
+// Reads the sensors of a compiled MuJoCo model.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,8 +12,8 @@
 namespace featherstorm {
 namespace {
 
-// By mjtSensor: the element's name in the file, and its kind where there is one here. The numbers of touch and contact sensors are
-// read off contacts (core/sensor/contact_readings.h).
+// By mjtSensor: the element's name in the file, and the kind if supported. The values of touch and contact sensors are
+// computed from contacts (core/sensor/contact_readings.h).
 struct SensorName {
   const char* name;
   std::optional<SensorKind> kind;
@@ -77,7 +77,7 @@ template <class T> Quaternion<T> quaternion(const std::vector<T>& q) {
   return normalised(Quaternion<T>{q[0], q[1], q[2], q[3]});
 }
 
-// A sensor of the model while it is read.
+// Reads one sensor of the model.
 template <class T> class Reader {
  public:
   Reader(const WorldTables<T>& tables, const Places<T>& places, const std::vector<Geom<T>>& geom, int sensor)
@@ -222,7 +222,7 @@ template <class T> class Reader {
       s.middle[k] = T(0.5 * pixels[k]);
     }
   }
-  // The geoms of both objects, of a body all of its own.
+  // Sets the geoms of both objects; for a body, all of its geoms.
   void set_geoms(Sensor<T>& s) const {
     const std::string of[] = {"sensor_obj", "sensor_ref"};
     for (int k = 0; k < 2; k++) {
@@ -254,7 +254,7 @@ template <class T> class Reader {
     s.shape = t_.integer("site_type", id);
   }
 
-  // The turns from the world to an object, one for each joint on the way that turns and a last one.
+  // The rotations from the world to an object: one for each joint on the path that rotates, and a last one.
   std::vector<Turn<T>> way_to(const Carried& c) const {
     enum { free = 0, ball = 1, slide = 2, hinge = 3 };  // mjtJoint
     std::vector<int> path;
@@ -284,7 +284,7 @@ template <class T> class Reader {
     way.push_back({fixed * quaternion(c.quaternion), -1, true});
     return way;
   }
-  // The shortest turn from z to a unit vector.
+  // The shortest rotation from z to a unit vector.
   static Quaternion<T> from_z(std::span<const double> n) {
     if (n[2] < -1 + 1e-12) return {T(0.0), T(1.0), T(0.0), T(0.0)};
     return normalised(Quaternion<T>{T(1 + n[2]), T(-n[1]), T(n[0]), T(0.0)});

@@ -1,4 +1,4 @@
-// Softness from MuJoCo's solref and solimp.
+// Makes a Softness from MuJoCo's solref and solimp.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Tendons of a MuJoCo model.
+// Reads the tendons of a MuJoCo model.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,8 @@ TendonPartKind part_kind(int wrap, int tendon) {
   }
 }
 
-// AroundOrInside where the side site moves against the object, and where an input decides it.
+// The side on which the tendon passes the object. AroundOrInside if the side site moves relative to the object, or if
+// an input decides it.
 template <class T> TendonSide side_of(const TendonPart<T>& part) {
   const Vec3<T> d = part.side.X.r - part.place.X.r;
   const double distance = std::sqrt(known(T(dot(d, d)))), radius = known(part.number);
@@ -90,7 +91,7 @@ template <class T> void add_tendons(World<T>& world, const WorldTables<T>& table
     t.armature = tables.real("tendon_armature", i);
     bool damped = !is_zero(tables, "tendon_damping", i);
     t.inert = tables.nominal("tendon_armature", i) != 0;
-    // actuators have their own
+    // actuators add damping and armature of their own
     for (int a = 0; a < tables.integer("nactuator"); a++) {
       if (tables.integer("actuator_trntype", a) != tendon_transmission) continue;
       if (static_cast<int>(tables.row("actuator_trnid", a, 2)[0]) != i) continue;

@@ -11,7 +11,7 @@ namespace {
 constexpr int no_gravity = 1 << 7;                         // mjtDisableBit
 enum MujocoTransmission { at_joint, at_joint_in_parent };  // mjtTrn
 
-// Armature of coordinates, and of actuators at their joints times the square of the gear.
+// Sets the armature of coordinates, plus that of actuators at their joints times the square of the gear.
 void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
   for (int k = 0; k < m.nv; k++) m.armature[k] = t.real("dof_armature", k);
   for (int a = 0; a < t.integer("nactuator"); a++) {
@@ -26,7 +26,7 @@ void set_armature(Model<Expr>& m, const WorldTables<Expr>& t) {
     Body<Expr>& b = m.body[i];
     b.rotor = false;
     const int last = i < m.nb ? m.body[i + 1].v : m.nv;
-    for (int k = b.v; k < last; k++) b.rotor = b.rotor || known(m.armature[k]) != 0;  // not a number: an input
+    for (int k = b.v; k < last; k++) b.rotor = b.rotor || known(m.armature[k]) != 0;  // NaN: an input
   }
 }
 
@@ -34,7 +34,8 @@ bool is_revolute(const Body<Expr>& b) {
   return b.shape == JointShape::Revolute || b.shape == JointShape::RevoluteTilted;
 }
 
-// The rotation of a revolute joint's placement as joints have it (core/model/joints.h): R = Rz(phi) Rx(alpha) Rz(psi), psi in `zero`.
+// Splits the rotation of a revolute joint's placement (core/model/joints.h): R = Rz(phi) Rx(alpha) Rz(psi), with psi
+// in `zero`.
 void split_turn(Body<Expr>& b) {
   const Mat3<Expr> R = b.X_T.R;
   const Expr zero(0.0), one(1.0), square = R(0, 2) * R(0, 2) + R(1, 2) * R(1, 2);
@@ -42,7 +43,7 @@ void split_turn(Body<Expr>& b) {
   const Expr sine = select(straight, zero, sqrt(select(straight, one, square)));
   const Expr inverse = rcp(select(straight, one, sine));
   const RotationZ<Expr> phi{select(straight, one, -(R(1, 2) * inverse)), select(straight, zero, R(0, 2) * inverse)};
-  // psi is what phi, which has few digits where the axes are almost parallel, leaves
+  // psi is the rest after phi: phi has few digits if the axes are almost parallel
   const Expr x = phi.c * R(0, 0) + phi.s * R(1, 0), y = phi.c * R(0, 1) + phi.s * R(1, 1);
   const Expr length = rcp(sqrt(x * x + y * y));
   b.zero = RotationZ<Expr>{x * length, -(y * length)} * b.zero;
@@ -51,12 +52,12 @@ void split_turn(Body<Expr>& b) {
   b.shape = JointShape::Revolute;
 }
 
-// Of joints in the bodies that carry them: the first joint of each of MuJoCo's bodies goes where the body goes. A free body is where its
-// coordinates say.
+// Sets the placements of joints in the bodies that carry them. The first joint of each MuJoCo body moves with the
+// body. The placement of a free body is in its coordinates.
 void set_joint_places(Model<Expr>& m, const Model<double>& model, const Robot& robot, const WorldTables<Expr>& t) {
   const WorldTables<double> own(robot.source->tables);
   const std::vector<std::string>& names = robot.source->link_names;
-  std::vector<Placement<double>> before{identity_placement<double>()};  // of links on their bodies
+  std::vector<Placement<double>> before{identity_placement<double>()};  // of links in their bodies
   std::vector<Placement<Expr>> after{identity_placement<Expr>()};
   for (int b = 1; b < t.integer("nbody"); b++) {
     const auto parent = static_cast<std::size_t>(t.integer("body_parentid", b));
@@ -83,7 +84,7 @@ void set_joint_places(Model<Expr>& m, const Model<double>& model, const Robot& r
   }
 }
 
-// Of coordinates where the file has the robot: those of hinges and slides.
+// Sets the coordinates at which the file shows the robot, for hinges and slides.
 void set_references(Model<Expr>& m, const Robot& robot, const WorldTables<Expr>& t) {
   for (int j = 0; j < t.integer("njnt"); j++) {
     const int q = t.integer("jnt_qposadr", j);
@@ -100,7 +101,7 @@ void set_references(Model<Expr>& m, const Robot& robot, const WorldTables<Expr>&
   }
 }
 
-// Of the links that a body is.
+// Sums the inertia of each body over its links.
 void set_inertias(Model<Expr>& m, const Model<double>& model, const Robot& robot) {
   for (int i = 1; i <= m.nb; i++) m.body[i].I = zero_inertia<Expr>();
   const std::vector<std::string>& names = robot.source->link_names;
@@ -247,7 +248,7 @@ void set_world_inputs(Model<Expr>& m, const Model<double>& model, const Robot& r
   if (any({"dof_armature", "actuator_gear", "actuator_armature"})) set_armature(m, t);
   if (any({"body_pos", "body_quat"})) set_joint_places(m, model, robot, t);
   if (t.is_given("qpos0")) set_references(m, robot, t);
-  // what is welded to a body is in its inertia
+  // the inertia of a body includes the bodies welded to it
   if (any({"body_mass", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_inertia"}))
     set_inertias(m, model, robot);
 }

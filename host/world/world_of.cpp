@@ -29,7 +29,7 @@ World<T> read(const Robot& robot, const WorldTables<T>& tables, const WorldSourc
     w.no_slip = {n, T(tables.nominal("opt.noslip_tolerance"))};
   constexpr int sleep = 1 << 4;  // mjtEnableBit
   if (tables.integer("opt.enableflags") & sleep)
-    notices.push_back("flag sleep is left out: bodies stay awake, and move as without it");
+    notices.push_back("flag sleep is ignored: bodies stay awake and move as if it were disabled");
   add_sensors(w, tables, places);
   return w;
 }

@@ -1,8 +1,9 @@
-// The tables of a MuJoCo model as a world is read from them. T is double, or a tracing scalar: then numbers of some tables may be
-// inputs of a program, and all others are its constants.
+// The tables of a MuJoCo model, as a world is read from them. T is double or a tracing scalar. With a tracing scalar,
+// some tables may be inputs of a program; all others are constants.
 //
-// What a world consists of is decided by whole numbers and flags, which are always those of the tables, and by what `nominal` tells:
-// whether a spring has stiffness, whether a coordinate has dry friction. There the tables speak for all instances.
+// Integers and flags decide the elements of a world; they always come from the model's tables. So do the values of
+// `nominal`: whether a spring has stiffness, whether a coordinate has dry friction. These values hold for all
+// instances.
 #pragma once
 #include <cmath>
 
@@ -28,7 +29,7 @@ template <class T> class WorldTables {
   }
   T real(const std::string& name, int i = 0) const { return numbers(name, i, 1)[0]; }
 
-  // Of tables that are the same for all.
+  // A row of a table that is the same for all instances.
   std::span<const double> row(const std::string& name, int i, int width = 1) const {
     if (is_given(name)) throw Error(name + " decides what the world consists of, and cannot be an input");
     return tables_.row(name, i, width);
@@ -37,7 +38,7 @@ template <class T> class WorldTables {
   bool flag(const std::string& name, int i = 0) const { return row(name, i)[0] != 0; }
   bool has(const std::string& name) const { return tables_.has(name); }
 
-  // What the tables say where it decides what there is.
+  // The model's value, for decisions about the elements of the world.
   double nominal(const std::string& name, int i = 0) const { return tables_.real(name, i); }
   std::span<const double> nominal_row(const std::string& name, int i, int width) const {
     return tables_.row(name, i, width);
@@ -51,7 +52,7 @@ template <class T> class WorldTables {
   Given given_;
 };
 
-// A number that is the same for all instances; NaN for an input.
+// A number that is the same for all instances; NaN if it is an input.
 template <class T> double known(const T& x) { return lane(x, 0); }
 
 }  // namespace featherstorm

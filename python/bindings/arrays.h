@@ -1,4 +1,4 @@
-// The arrays of a call from Python.
+// Arrays that Python passes to a call.
 #pragma once
 #include <nanobind/ndarray.h>
 
@@ -12,21 +12,21 @@ namespace featherstorm {
 
 struct PyMemory {
   SequenceMemory memory;
-  long steps = -1;  // of an array (instances, steps, components); -1 of (instances, components)
+  long steps = -1;  // of an array (instances, steps, components); -1 for (instances, components)
 };
 
-// The memory of a Buffer; false for all else.
+// Reads the memory of a Buffer; returns false for any other object.
 bool buffer_of(nanobind::handle h, ArrayRef* memory);
 
-// Opens arrays and Buffers and keeps them for as long as the call. A capsule of DLPack can be opened once, so what is open is
-// known by its object.
+// Opens arrays and Buffers and keeps them during the call. A DLPack capsule can be opened only once, so open arrays
+// are found by their objects.
 class OpenArrays {
  public:
-  // most: how many dimensions there may be. Throws TypeError for what is no array, and no writable one where it is an output;
-  // Error for a place or dimensions that we do not know.
+  // most: the largest number of dimensions. Throws TypeError for an object that is not an array, and for an output
+  // that is not writable; throws Error for an unsupported device or number of dimensions.
   PyMemory operator()(nanobind::handle h, const std::string& name, bool output, std::size_t most = 2);
-  // `count` columns from number `first` on. steps 0: the same for all steps; else each has its own, (instances, steps, columns)
-  // or (instances, steps columns). One row stands for `instances` where that is not -1.
+  // `count` columns starting at column `first`. steps 0: the same for all steps; otherwise each step has its own,
+  // (instances, steps, columns) or (instances, steps columns). One row stands for `instances` rows, unless that is -1.
   SequenceMemory columns(nanobind::handle h, const std::string& name, bool output, long first, long count, long steps,
                          long instances = -1);
 

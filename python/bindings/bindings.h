@@ -1,4 +1,4 @@
-// The parts of the extension module, and how its numbers become Python lists and arrays.
+// The parts of the extension module, and the conversion of numbers to Python lists and arrays.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// Buffer, copies, and the arrays that Python gives: of any library by buffer protocol or DLPack, their capsules, Buffers.
+// Buffer, copies, and arrays from Python: of any library by buffer protocol or DLPack, their capsules, Buffers.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -22,23 +22,24 @@ Precision precision_of(const std::string& dtype) {
 
 namespace {
 
-// A Buffer and its shape, which the engine's Buffer keeps to itself.
+// A Buffer and its shape.
 struct PyBuffer {
   PyBuffer(const std::string& dtype, long instances, long components, int device, std::uintptr_t stream)
       : buffer(precision_of(dtype), checked(instances), checked(components), device, reinterpret_cast<void*>(stream)) {}
   static long checked(long n) {
-    if (n < 0) throw Error("a buffer's sizes may not be negative");
+    if (n < 0) throw Error("Buffer: sizes must not be negative");
     return n;
   }
   Buffer buffer;
 
-  // A view of shape (instances, *tail), or with the instances on another axis; the product of `tail` is the number of components. numpy's
-  // on the host, on a device a DLPack capsule.
+  // A view of shape (instances, *tail), or with the instances on another axis. The product of `tail` is the number of
+  // components. A numpy array on the host, a DLPack capsule on a device.
   nb::object view(const std::vector<long>& tail, std::size_t axis) const {
-    if (product_of(tail) != buffer.ref().components) throw Error("a view's shape does not fit its buffer");
+    if (product_of(tail) != buffer.ref().components)
+      throw Error("view: the product of `tail` differs from the buffer's number of components");
     return columns(0, tail, axis);
   }
-  // The same of as many components as `tail` says, from number `first` on.
+  // A view of some components, beginning at number `first`; the product of `tail` is their number.
   nb::object columns(long first, const std::vector<long>& tail, std::size_t axis) const {
     const ArrayRef a = buffer.ref();
     std::vector<std::size_t> shape;
@@ -59,7 +60,7 @@ struct PyBuffer {
     strides.insert(strides.begin() + static_cast<long>(axis), 1);
     return array(shape, strides, first);
   }
-  // The memory as it lies, of shape (components, stride).
+  // The whole memory, of shape (components, stride).
   nb::object rows() const {
     const std::size_t stride = static_cast<std::size_t>(buffer.stride());
     return array({static_cast<std::size_t>(buffer.ref().components), stride}, {buffer.stride(), 1}, 0);
@@ -86,15 +87,15 @@ struct PyBuffer {
   }
 };
 
-// The place, the precision and the strides of an array (instances, components) or (instances, steps, components).
+// The device, the precision and the strides of an array (instances, components) or (instances, steps, components).
 template <class NdArray> PyMemory memory_of(const NdArray& a, const std::string& name, std::size_t most) {
   PyMemory m;
   ArrayRef& r = m.memory.array;
   if (a.device_type() == nb::device::cuda::value || a.device_type() == nb::device::cuda_managed::value)
     r.device = a.device_id();
   else if (a.device_type() != nb::device::cpu::value && a.device_type() != nb::device::cuda_host::value)
-    throw Error(name + " lies on a device that is neither the CPU nor CUDA (DLPack type " +
-                std::to_string(a.device_type()) + "): move it there");
+    throw Error(name + " is on a device that is neither the CPU nor CUDA (DLPack type " +
+                std::to_string(a.device_type()) + "); move it to one of them");
   if (a.dtype() == nb::dtype<float>()) r.precision = Precision::float32;
   else if (a.dtype() == nb::dtype<double>()) r.precision = Precision::float64;
   else throw nb::type_error((name + " is neither float32 nor float64").c_str());
@@ -174,7 +175,8 @@ SequenceMemory OpenArrays::columns(nb::handle h, const std::string& name, bool o
     throw Error(name + " has " + std::to_string(r.components) + " columns, expected " + std::to_string(first + count));
   r.data = static_cast<char*>(r.data) + first * r.component_stride * static_cast<long>(bytes_of(r.precision));
   r.components = count, r.padded = false;
-  if (r.instances == 1 && instances >= 0) r.instances = instances, r.instance_stride = 0;  // one row for all
+  if (r.instances == 1 && instances >= 0)
+    r.instances = instances, r.instance_stride = 0;  // one row stands for all instances
   return m;
 }
 
@@ -182,27 +184,27 @@ void bind_buffer(nb::module_& module) {
   nb::class_<PyBuffer>(module, "Buffer", "Memory of a batch, [component][instance] with a padded stride, zero-filled.")
       .def(nb::init<std::string, long, long, int, std::uintptr_t>(), nb::arg("dtype"), nb::arg("instances"),
            nb::arg("components"), nb::arg("device") = on_host, nb::arg("stream") = 0)
-      .def(
-          "view", &PyBuffer::view, nb::arg("tail"), nb::arg("axis") = 0,
-          nb::sig("def view(self, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
-          "A writable view of shape (instances, *tail), or with the instances on another axis, without a copy; it keeps "
-          "the memory alive. numpy's on the host, on a device a DLPack capsule.")
+      .def("view", &PyBuffer::view, nb::arg("tail"), nb::arg("axis") = 0,
+           nb::sig("def view(self, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
+           "A writable view of shape (instances, *tail), or with the instances on another axis, without a copy. It "
+           "keeps the memory alive. A numpy array on the host, a DLPack capsule on a device.")
       .def("columns", &PyBuffer::columns, nb::arg("first"), nb::arg("tail"), nb::arg("axis") = 0,
            nb::sig("def columns(self, first: int, tail: collections.abc.Sequence[int], axis: int = 0) -> typing.Any"),
-           "The same of some components from number `first` on, (instances, *tail).")
+           "A view of some components, beginning at number `first`, of shape (instances, *tail).")
       .def("rows", &PyBuffer::rows, nb::sig("def rows(self) -> typing.Any"),
-           "The same of the whole memory as it lies: (components, stride), contiguous.")
+           "A contiguous view of the whole memory, of shape (components, stride).")
       .def_prop_ro("stride", [](const PyBuffer& b) { return b.buffer.stride(); });
 
   module.def("copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0,
-             "Copies an array (instances, components), its DLPack capsule or a Buffer to another: from the host to a "
-             "CUDA device, back, or within a device; waits for the stream where one of them is on the host.");
+             "Copies an array (instances, components), its DLPack capsule or a Buffer to another: between the host "
+             "and a CUDA device, or within a device. Waits for the stream if one of them is on the host.");
   module.def(
       "synchronise", [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
       nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),
-      "Waits for a stream of a CUDA device, and raises what went wrong there.");
+      "Waits for a stream of a CUDA device, and raises its errors.");
   module.def("cuda_devices", py_devices,
-             "([(name, major, minor, multiprocessors, bytes), ...], why there is none); one of the two is empty.");
+             "([(name, major, minor, multiprocessors, bytes), ...], reason why there is none); one of the two is "
+             "empty.");
 }
 
 }  // namespace featherstorm

@@ -1,4 +1,4 @@
-// Links and joints of a description as Python gives them.
+// Reads links and joints of a description from Python.
 #pragma once
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

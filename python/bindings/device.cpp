@@ -1,4 +1,4 @@
-// Streams of a CUDA device, graphs captured from them, and time measured there.
+// Streams of a CUDA device, graphs captured from them, and time measured on the device.
 #include "host/memory/device.h"
 #include "bindings.h"
 #include "host/memory/device_graph.h"
@@ -10,7 +10,7 @@ namespace {
 
 void* stream_of(std::uintptr_t number) { return reinterpret_cast<void*>(number); }
 
-// Python's function while the stream is captured, or between two marks; what it raises goes on.
+// Calls a Python function while the stream is captured, or between two time marks. Its exceptions are passed on.
 std::function<void()> calling(nb::callable work) {
   return [work] { work(); };
 }
@@ -22,7 +22,7 @@ void bind_device(nb::module_& module) {
                            "A stream of a CUDA device that does not wait for the default stream.")
       .def(nb::init<int>(), nb::arg("device"))
       .def_prop_ro("number", [](const DeviceStream& s) { return reinterpret_cast<std::uintptr_t>(s.get()); });
-  nb::class_<DeviceGraph>(module, "DeviceGraph", "What a stream was given, as one launch.")
+  nb::class_<DeviceGraph>(module, "DeviceGraph", "The work captured on a stream, which runs as one launch.")
       .def(
           "__init__",
           [](DeviceGraph* self, int device, std::uintptr_t stream, nb::callable work) {
@@ -43,7 +43,7 @@ void bind_device(nb::module_& module) {
         return timer.seconds();
       },
       nb::arg("device"), nb::arg("stream"), nb::arg("work"),
-      "Seconds on the device from before to behind what `work` gives to the stream; waits for it.");
+      "Seconds on the device that the work submitted by `work` to the stream takes; waits for the stream.");
 }
 
 }  // namespace featherstorm

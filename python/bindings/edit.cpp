@@ -1,5 +1,5 @@
-// Robots made of robots (core/model/edit.h) as methods of RobotBuilder, and masses of shapes (core/model/inertia_of.h) as
-// functions of MassProperties.
+// Methods of RobotBuilder that make robots from robots (core/model/edit.h), and functions of MassProperties for masses
+// of shapes (core/model/inertia_of.h).
 #include "core/model/edit.h"
 
 #include <nanobind/operators.h>
@@ -27,8 +27,7 @@ Matrix rows(const Mat3d& m) {
 
 void bind_shapes(nb::module_& module) {
   nb::class_<MassProperties> shapes(
-      module, "MassProperties",
-      "Mass [kg], centre of mass [m], inertia about it [kg m^2]; a + b is both bodies together.");
+      module, "MassProperties", "Mass [kg], centre of mass [m], inertia about it [kg m^2]; a + b combines two bodies.");
   shapes
       .def(
           "__init__",
@@ -46,7 +45,7 @@ void bind_shapes(nb::module_& module) {
             return placed({matrix3(rotation, "rotation"), vector3(position, "position")}, a);
           },
           nb::arg("position"), nb::arg("rotation") = Matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-          "In the axes of the frame in which the shape's frame has this position and rotation.")
+          "The same properties in another frame, in which the shape's frame has this position and rotation.")
       .def(
           "with_mass", [](const MassProperties& a, double mass) { return with_mass(a, mass); }, nb::arg("mass"),
           "The same shape with another mass [kg].");
@@ -61,11 +60,11 @@ void bind_shapes(nb::module_& module) {
       nb::arg("semi_axes"), "A solid ellipsoid [m].");
   shapes.def_static("sphere", &sphere, nb::arg("mass"), nb::arg("radius"), "A solid sphere.");
   shapes.def_static("cylinder", &cylinder, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
-                    "A solid cylinder along z, its centre in the origin.");
+                    "A solid cylinder along z, its centre at the origin.");
   shapes.def_static("capsule", &capsule, nb::arg("mass"), nb::arg("radius"), nb::arg("length"),
                     "A cylinder of this length along z with half a sphere at each end.");
   shapes.def_static("cone", &cone, nb::arg("mass"), nb::arg("radius"), nb::arg("height"),
-                    "A solid cone, its base round the origin, its tip at +height on z.");
+                    "A solid cone, its base around the origin, its tip at +height on z.");
   shapes.def_static(
       "box_shell", [](double mass, const Vector& size) { return box_shell(mass, vector_of(size)); }, nb::arg("mass"),
       nb::arg("size"), "The six faces of a box.");
@@ -80,14 +79,14 @@ void bind_shapes(nb::module_& module) {
         return mesh(density, points(vertices), triangles);
       },
       nb::arg("density"), nb::arg("vertices"), nb::arg("triangles"),
-      "A solid of this density [kg/m^3] with a closed surface.");
+      "A solid with this density [kg/m^3] and a closed surface.");
   shapes.def_static(
       "mesh_shell",
       [](double density, const Matrix& vertices, const std::vector<Triangle>& triangles) {
         return mesh_shell(density, points(vertices), triangles);
       },
       nb::arg("density"), nb::arg("vertices"), nb::arg("triangles"),
-      "A surface of this density [kg/m^2], open or closed.");
+      "A surface with this density [kg/m^2], open or closed.");
 }
 
 }  // namespace
@@ -95,8 +94,7 @@ void bind_shapes(nb::module_& module) {
 void bind_edit(nb::module_& module) {
   bind_shapes(module);
 
-  nb::class_<JointSpec>(module, "Joint",
-                        "A joint to be put into a robot; arguments as those of RobotBuilder.add_joint.")
+  nb::class_<JointSpec>(module, "Joint", "A joint to be added to a robot; arguments as in RobotBuilder.add_joint.")
       .def(
           "__init__",
           [](JointSpec* j, std::string name, const std::string& type, std::string parent, std::string child,
@@ -131,10 +129,10 @@ void bind_edit(nb::module_& module) {
                      for (const JointSpec& j : b.joints()) names.push_back(j.name);
                      return names;
                    })
-      .def(
-          "merged", &merged, nb::arg("other"), nb::arg("joint"), nb::arg("prefix") = "",
-          "Both robots as a new one. `joint` leads from a link or frame of this one (\"\" is the world) to the root link of\n"
-          "the other; `prefix` is put before the names of the other's links, joints and frames. Gravity is this one's.")
+      .def("merged", &merged, nb::arg("other"), nb::arg("joint"), nb::arg("prefix") = "",
+           "Both robots as a new one. `joint` leads from a link or frame of this robot (\"\" is the world) to the root "
+           "link of the other. `prefix` is put before the names of the other's links, joints and frames. Gravity is "
+           "that of this robot.")
       .def(
           "cut",
           [](const ModelBuilder& b, const std::string& joint) {
@@ -142,24 +140,23 @@ void bind_edit(nb::module_& module) {
             return nb::make_tuple(std::move(c.rest), std::move(c.part), std::move(c.joint));
           },
           nb::arg("joint"),
-          "(rest, part, joint): the robot without what is behind a joint, that part, and the joint between them, so\n"
-          "that rest.merged(part, joint) is the robot again.")
-      .def(
-          "rerooted", &rerooted, nb::arg("link"),
-          "The robot seen from another root link; joints between the old root and it run the other way and keep their\n"
-          "coordinates.")
-      .def(
-          "replaced", &replaced, nb::arg("joint"),
-          "The robot with `joint` in place of the one with its name; a parent or child that is empty is the old one's.")
+          "(rest, part, joint): the robot without the part beyond a joint, that part, and the joint between them. "
+          "rest.merged(part, joint) is the original robot.")
+      .def("rerooted", &rerooted, nb::arg("link"),
+           "The robot with another root link. Joints between the old root and the new one are reversed and keep "
+           "their coordinates.")
+      .def("replaced", &replaced, nb::arg("joint"),
+           "The robot with `joint` instead of the joint with the same name; an empty parent or child is that of the "
+           "old joint.")
       .def("locked", &locked, nb::arg("joint"), nb::arg("q"),
-           "The robot with the joint welded at position q, a list of its numbers.")
+           "The robot with the joint fixed at position q, a list of its numbers.")
       .def("reordered", &reordered, nb::arg("joints"),
-           "The robot with its joints in this order, which holds every name once.");
+           "The robot with its joints in this order, which contains every name once.");
   auto robot = nb::borrow<nb::class_<Robot>>(module.attr("Robot"));
   robot.def(
       "description", &description,
-      "A RobotBuilder that builds the robot again: one link for each body with the inertia of all that was merged\n"
-      "into it, frames for the other links.");
+      "A RobotBuilder that builds the robot again. Each body becomes one link with the inertia of all links merged "
+      "into it; the other links become frames.");
 }
 
 }  // namespace featherstorm

@@ -1,4 +1,4 @@
-// Evaluator and the table of operations; the interpreter's lock is released while the engine works.
+// Evaluator and the table of operations. Python's lock (GIL) is released while the engine works.
 #include "host/engine/evaluator.h"
 
 #include <nanobind/stl/string.h>
@@ -16,8 +16,8 @@ namespace nb = nanobind;
 namespace featherstorm {
 namespace {
 
-// An Evaluator whose notices wait until Python asks: the engine may tell them while another thread holds the
-// interpreter's lock.
+// An Evaluator that stores its notices until Python asks for them, because the engine may give a notice while another
+// thread holds Python's lock.
 class PyEvaluator {
  public:
   PyEvaluator(const Robot& robot, int threads, const std::string& isa, bool assemble,
@@ -39,7 +39,7 @@ class PyEvaluator {
       for (nb::handle h : arrays) {
         const std::string name = k < names.size() ? std::string(names[k].name) : "array " + std::to_string(k);
         refs.push_back(open(h, op + ": " + name, output).memory.array);
-        // a row that stands for all instances
+        // one row stands for all instances
         if (ArrayRef& a = refs.back(); !output && instances >= 0 && a.instances == 1)
           a.instances = instances, a.instance_stride = 0, a.padded = false;
         k++;
@@ -67,7 +67,7 @@ nb::list arguments(const std::vector<OpRow::Argument>& row) {
   return r;
 }
 
-// The shapes of inputs and outputs behind the batch, by name.
+// The shapes of inputs and outputs without the batch dimension, by name.
 nb::dict shapes(const OpRow& row) {
   nb::dict all;
   for (const auto* arrays : {&row.in, &row.out})
@@ -84,19 +84,19 @@ nb::dict shapes(const OpRow& row) {
 Evaluator& evaluator_of(nb::handle evaluator) { return *nb::cast<PyEvaluator&>(evaluator); }
 
 void bind_evaluator(nb::module_& module) {
-  nb::class_<OpRow>(module, "OpRow", "One row of the table of operations with the sizes for a robot.")
+  nb::class_<OpRow>(module, "OpRow", "An operation of the table with the sizes for a robot.")
       .def_prop_ro("name", [](const OpRow& r) { return std::string(r.name); })
       .def_prop_ro("summary", [](const OpRow& r) { return std::string(r.summary); })
       .def_prop_ro(
           "inputs", [](const OpRow& r) { return arguments(r.in); }, "(name, components) of each input.")
       .def_prop_ro("outputs", [](const OpRow& r) { return arguments(r.out); })
-      .def_prop_ro("shapes", &shapes, "The shape of each input and output behind the batch, by name.")
+      .def_prop_ro("shapes", &shapes, "The shape of each input and output without the batch dimension, by name.")
       .def_prop_ro(
           "uniforms", [](const OpRow& r) { return arguments(r.uniforms); },
-          "(name, components) of what is the same for all instances.")
+          "(name, components) of each array that is the same for all instances.")
       .def_prop_ro(
           "given", [](const OpRow& r) { return std::string(r.given); },
-          "The row that is given the optional inputs too, where it has kernels of its own.")
+          "The operation with the optional inputs, if that has kernels of its own.")
       .def_prop_ro(
           "optional",
           [](const OpRow& r) {
@@ -105,14 +105,14 @@ void bind_evaluator(nb::module_& module) {
               if (a.optional) names.append(std::string(a.name));
             return nb::tuple(names);
           },
-          "Inputs that may be left out.")
+          "Names of the inputs that may be left out.")
       .def_prop_ro(
           "refused", [](const OpRow& r) { return std::string(r.refused); },
-          "Why the robot has no such operation; empty where it has.")
+          "The reason why the robot does not have the operation; empty if it has it.")
       .def_ro("uses_frame", &OpRow::uses_frame)
       .def_ro("carried", &OpRow::carried)
       .def_ro("on_device", &OpRow::on_device,
-              "Whether arrays on a CUDA device are served; else only once specialise() has made the row's kernel.");
+              "True if it runs on CUDA devices without specialise(); if false, specialise() must have made a kernel.");
 
   nb::class_<PyEvaluator>(module, "Evaluator", "Evaluates the operations for one robot.")
       .def(nb::init<const Robot&, int, std::string, bool, std::vector<std::string>>(), nb::arg("robot"),
@@ -121,14 +121,15 @@ void bind_evaluator(nb::module_& module) {
       .def_prop_ro("ops", [](PyEvaluator& e) { return (*e).ops(); })
       .def(
           "row", [](PyEvaluator& e, const std::string& op) { return (*e).op(op); }, nb::arg("op"),
-          "The row of an operation or of a derivative of one, NAME_vjp and NAME_jvp.")
+          "The table entry of an operation or of its derivative, NAME_vjp or NAME_jvp.")
       .def_prop_ro("isa", [](PyEvaluator& e) { return (*e).isa(); })
       .def_prop_ro("threads", [](PyEvaluator& e) { return (*e).threads(); })
       .def("run", &PyEvaluator::run, nb::arg("op"), nb::arg("inputs"), nb::arg("outputs"),
            nb::arg("uniforms") = std::vector<double>{}, nb::arg("frame") = 0, nb::arg("repeat") = 1,
            nb::arg("stream") = 0, nb::arg("instances") = -1,
-           "Runs an operation on arrays (instances, components), their DLPack capsules, or Buffers; inputs of one row "
-           "stand for `instances` rows where that is given. stream: a CUDA stream's number, for arrays on a device.")
+           "Runs an operation on arrays (instances, components), their DLPack capsules, or Buffers. If `instances` is "
+           "given, inputs of one row stand for that many rows. stream: the number of a CUDA stream, for arrays on a "
+           "device.")
       .def(
           "specialise",
           [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame, int device) {
@@ -152,7 +153,8 @@ void bind_evaluator(nb::module_& module) {
                                         c.result.array, c.result.error, c.result.bound, c.result.passed));
             return all;
           },
-          "(op, dtype, device, array, error, bound, passed) of each kernel that was compared with the text in double.")
+          "(op, dtype, device, array, error, bound, passed) of each kernel that was compared with the algorithm in "
+          "double.")
       .def("take_notices", &PyEvaluator::take_notices);
 
   module.def(
@@ -189,8 +191,8 @@ void bind_evaluator(nb::module_& module) {
         }(Subjects{});
         return table;
       },
-      "Every operation by name: its subject, summary, equation, source, arrays (name, shape of an instance, unit, meaning, "
-      "range, whether it may be left out), cost on a chain of n joints, what the robot must have.");
+      "Every operation by name: its subject, summary, equation, source, arrays (name, shape of an instance, unit, "
+      "meaning, range, optional), cost on a chain of n joints, required properties of the robot.");
   module.def(
       "parameters",
       [] {
@@ -198,7 +200,7 @@ void bind_evaluator(nb::module_& module) {
         for (std::string_view name : parameter_names()) names.append(std::string(name));
         return names;
       },
-      "Names of the numbers of a robot that can differ from instance to instance.");
+      "Names of the numbers of a robot that can differ between instances.");
   module.def(
       "parameter_shape",
       [](const Robot& robot, const std::string& name) {
@@ -206,10 +208,10 @@ void bind_evaluator(nb::module_& module) {
         for (int n : parameter_shape(robot, name)) shape.append(n);
         return nb::tuple(shape);
       },
-      nb::arg("robot"), nb::arg("name"), "The shape of a parameter of one instance.");
+      nb::arg("robot"), nb::arg("name"), "The shape of a parameter for one instance.");
   module.def(
       "parameter_values", [](const Robot& robot, const std::string& name) { return parameter_values(robot, name); },
-      nb::arg("robot"), nb::arg("name"), "The robot's own numbers, one behind the other.");
+      nb::arg("robot"), nb::arg("name"), "The robot's own numbers, one after another.");
   module.def(
       "world_inputs",
       [] {
@@ -217,9 +219,9 @@ void bind_evaluator(nb::module_& module) {
         for (const WorldInput& i : world_inputs()) all[nb::str(i.name.data(), i.name.size())] = i.decides;
         return all;
       },
-      "Tables of a model file that are parameters of a robot with its world, by MuJoCo's names; whether numbers that are not zero "
-      "decide what the world has, so that zeros of the model are zeros of every instance.");
-  module.def("instruction_sets", available_isas, "What this machine can run, widest first.");
+      "Tables of a model file that are parameters of a robot with its world, by MuJoCo's names. True if nonzero "
+      "numbers decide the elements of the world, so that zeros of the model must be zeros of every instance.");
+  module.def("instruction_sets", available_isas, "The instruction sets this machine can run, widest first.");
 }
 
 }  // namespace featherstorm

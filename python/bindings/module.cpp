@@ -1,5 +1,6 @@
-// The extension module `_featherstorm`: a thin, strict surface. Shapes, broadcasting, array libraries and defaults are
-// the Python package's; here arrays are (instances, components) or Buffers, and everything is checked once more.
+// The extension module `_featherstorm`, a thin and strict interface. The Python package handles shapes, broadcasting,
+// array libraries and defaults. In this module, arrays are (instances, components) or Buffers, and everything is
+// checked again.
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
@@ -24,7 +25,7 @@ NB_MODULE(_featherstorm, module) {
   module.attr("built_with") = FEATHERSTORM_COMPILER;
   module.def(
       "cache_folder", [] { return default_cache_folder().string(); },
-      "Where compiled kernels are kept; empty where there is no such folder.");
+      "The folder of compiled kernels; empty if there is no such folder.");
   module.def(
       "host_compiler",
       [] {
@@ -33,7 +34,7 @@ NB_MODULE(_featherstorm, module) {
         for (const std::string& w : compiler.command()) words += (words.empty() ? "" : " ") + w;
         return nb::make_tuple(words, compiler.missing());
       },
-      "The compiler of specialised kernels and why there is none; one of the two is empty.");
+      "The compiler of specialised kernels, and the reason if there is none; one of the two is empty.");
   bind_robot(module);
   bind_buffer(module);
   bind_evaluator(module);

@@ -1,4 +1,4 @@
-// Reduction: sums over samples, where they lie.
+// Reductions over samples, on the device where they are stored.
 #include <nanobind/stl/string.h>
 
 #include <optional>
@@ -52,21 +52,21 @@ class PyReduction {
 void bind_reduction(nb::module_& module) {
   nb::class_<Least>(module, "Least").def_ro("value", &Least::value).def_ro("index", &Least::index);
   nb::class_<PyReduction>(module, "Reduction",
-                          "Reductions over samples on the host, or on a device by its number, whose work goes to "
-                          "`stream`; results do not depend on the number of threads.\n\n"
-                          "Costs and weights: arrays or Buffers (B, 1); weights are float64. Nothing but least() waits "
-                          "for a device.")
+                          "Reductions over samples on the host, or on a device given by its number, on `stream`. "
+                          "Results do not depend on the number of threads.\n\n"
+                          "Costs and weights: arrays or Buffers (B, 1); weights are float64. Only least() waits for a "
+                          "device.")
       .def(nb::init<int, int>(), nb::arg("threads"), nb::arg("device") = on_host)
       .def("least", &PyReduction::least, nb::arg("costs"), nb::arg("stream") = 0,
-           "The least finite cost and its index, -1 where there is none.")
+           "The least finite cost and its index; the index is -1 if there is none.")
       .def("softmax_weights", &PyReduction::softmax_weights, nb::arg("costs"), nb::arg("temperature"),
            nb::arg("weights"), nb::arg("stream") = 0,
-           "Writes exp(-cost / temperature) / sum of these to weights, 0 where a cost is not finite.")
-      .def(
-          "weighted_mean", &PyReduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
-          nb::arg("stream") = 0, nb::arg("center").none() = nb::none(),
-          "Writes the weighted sum of samples (B, T, n) or (B, T n) to mean (T n, 1) of their dtype; with a `center` like "
-          "it that of the squared distances from it.");
+           "Writes exp(-cost / temperature), divided by the sum over samples, to weights; 0 where a cost is not "
+           "finite.")
+      .def("weighted_mean", &PyReduction::weighted_mean, nb::arg("samples"), nb::arg("weights"), nb::arg("mean"),
+           nb::arg("stream") = 0, nb::arg("center").none() = nb::none(),
+           "Writes the weighted sum of samples (B, T, n) or (B, T n) to mean (T n, 1) of the same dtype. With a "
+           "`center` of the shape of mean, writes the weighted sum of the squared distances from it.");
 }
 
 }  // namespace featherstorm

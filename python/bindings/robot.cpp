@@ -1,4 +1,4 @@
-// Robot: what a loader or a builder made, as plain lists.
+// Robot: the result of a loader or a builder, as plain lists.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -83,15 +83,15 @@ Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std:
     for (const std::string& name : names) read->append(name);
   return copy;
 }
-// What a world was read from, by the names of its tables.
+// The tables from which a world was read, by name.
 nb::dict world_tables(const Robot& r) {
   nb::dict all;
   if (!r.source) return all;
   for (const auto& [name, numbers] : r.source->tables.all()) all[name.c_str()] = nb::cast(numbers);
   return all;
 }
-// featherstorm.UrdfWorld, and what reads meshes for it: (file, scale) -> rotation, position, corners, polygons. The caller holds
-// both, for they are used while the interpreter goes on.
+// Reads a featherstorm.UrdfWorld and its mesh reader: (file, scale) -> rotation, position, corners, polygons. The
+// caller keeps both alive, because they are used while other Python threads run.
 std::optional<UrdfWorld> urdf_world_of(nb::handle world, nb::handle read_hull) {
   if (world.is_none()) return std::nullopt;
   UrdfWorld w;
@@ -133,7 +133,7 @@ Robot with_closures(Robot r, const nb::iterable& loops, const nb::iterable& coup
   if (!c.empty()) r.model.coupling = couple(r, c);
   return r;
 }
-// Names of the independent velocities u; none where nothing is coupled.
+// Names of the independent velocities u; empty if no joints are coupled.
 std::vector<std::string> u_names(const Robot& r) {
   std::vector<std::string> names;
   for (int k : r.model.coupling.driver) names.push_back(r.v_names[k]);
@@ -172,7 +172,7 @@ nb::list bodies(const Robot& r) {
   return all;
 }
 
-// The pairs of a model file's geoms as dictionaries, with MuJoCo's names of what they have in its contacts.
+// The pairs of a model file's geoms as dictionaries, with MuJoCo's names for the properties of their contacts.
 nb::list contact_pairs(const Robot& r) {
   nb::list all;
   for (const ContactPair<double>& p : r.model.world.contacts.pair) {
@@ -230,7 +230,7 @@ void bind_robot(nb::module_& module) {
       .def("__reduce__",
            [](nb::handle self) {
              const std::string bytes = robot_bytes(nb::cast<const Robot&>(self));
-             // pickle wants a function of Python's
+             // pickle requires a Python function
              return nb::make_tuple(nb::module_::import_("featherstorm.model").attr("robot_of_bytes"),
                                    nb::make_tuple(nb::bytes(bytes.data(), bytes.size())));
            })
@@ -257,18 +257,19 @@ void bind_robot(nb::module_& module) {
             copy.model.contacts = contacts_of(r, contacts, sweeps, relax);
             return copy;
           },
-          nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy that carries these contacts.")
+          nb::arg("contacts"), nb::arg("sweeps") = 8, nb::arg("relax") = 2, "A copy with these contacts.")
       .def_prop_ro("nc", [](const Robot& r) { return r.model.contacts.nc; })
-      .def(
-          "with_world", with_tables, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
-          nb::arg("strict") = false, nb::arg("read") = nb::none(),
-          "A copy with the world of a compiled MuJoCo model: its arrays by name, as float64; the names of its bodies, \"\" for "
-          "the world, and of its joints. What is not supported leaves the world out, with a notice; strict: it is an error. "
-          "read: a list that the names of the arrays are appended to on which the world depends.")
+      .def("with_world", with_tables, nb::arg("tables"), nb::arg("link_names"), nb::arg("joint_names"),
+           nb::arg("strict") = false, nb::arg("read") = nb::none(),
+           "A copy with the world of a compiled MuJoCo model, given by its arrays by name, as float64, and by the "
+           "names of its bodies (\"\" for the world) and of its joints. If the model has unsupported features, the "
+           "world is left out, with a notice; strict: raises an error instead. read: a list to which the names of the "
+           "arrays are appended on which the world depends.")
       .def_prop_ro(
           "contact_pairs", contact_pairs,
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
-          "`contacts`, and what MuJoCo's contacts have; detection is where a contact is found, margin + gap; closed_form whether no loop finds it.")
+          "`contacts`, and the properties of MuJoCo's contacts. detection: distance at which a contact is found, "
+          "margin + gap. closed_form: true if the contact is computed without a loop.")
       .def(
           "measure_distances",
           [](const Robot& r, const Doubles& position, const Doubles& rotation, const std::optional<Doubles>& size,
@@ -282,8 +283,9 @@ void bind_robot(nb::module_& module) {
                               data.data());
           },
           nb::arg("position"), nb::arg("rotation"), nb::arg("size").none(), nb::arg("data"),
-          "Writes the sensors of distances between geoms that are found by loops into data (n, n_sensordata), float64: at positions "
-          "(n, 3 geoms), rotations (n, 9 geoms) and sizes (n, 3 geoms) of the geoms, None for the file's sizes.")
+          "Writes the sensors of distances between geoms that need loops into data (n, n_sensordata), float64. "
+          "Positions (n, 3 geoms), rotations (n, 9 geoms) and sizes (n, 3 geoms) are those of the geoms; sizes None: "
+          "the file's sizes.")
       .def_prop_ro(
           "sensors_by_loops",
           [](const Robot& r) {
@@ -292,9 +294,9 @@ void bind_robot(nb::module_& module) {
               if (s.by_loops) all.push_back(s.first);
             return all;
           },
-          "First numbers in sensordata of the sensors whose distances are found by loops.")
+          "First indices in sensordata of the sensors whose distances need loops.")
       .def_prop_ro("n_sensordata", [](const Robot& r) { return r.model.world.n_sensordata; })
-      .def_prop_ro("world_tables", world_tables, "What the world was read from: MuJoCo's tables by name, flat.")
+      .def_prop_ro("world_tables", world_tables, "The tables from which the world was read, by MuJoCo's names, flat.")
       .def_prop_ro("world_links",
                    [](const Robot& r) { return r.source ? r.source->link_names : std::vector<std::string>(); })
       .def_prop_ro("has_world", [](const Robot& r) { return r.model.world.is_given(); })
@@ -302,7 +304,7 @@ void bind_robot(nb::module_& module) {
       .def_prop_ro("n_act", [](const Robot& r) { return r.model.world.na; })
       .def_prop_ro(
           "timestep", [](const Robot& r) { return r.model.world.timestep; },
-          "Of the model file that the world is of [s]; 0 without one.")
+          "Time step of the model file of the world [s]; 0 without one.")
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
       .def_prop_ro("frame_bodies", [](const Robot& r) {
         std::vector<int> body;
@@ -349,7 +351,8 @@ void bind_robot(nb::module_& module) {
                                    std::move(armature)));
           },
           FEATHERSTORM_JOINT_ARGUMENTS,
-          "A joint from link `parent` (\"\" is the world) to link `child`; per coordinate lists in the order of v.")
+          "A joint from link `parent` (\"\" is the world) to link `child`. Lists per coordinate are in the order of "
+          "v.")
       .def(
           "add_frame",
           [](ModelBuilder& b, std::string name, std::string link, const Matrix& rotation, const Vector& position) {
@@ -373,8 +376,8 @@ void bind_robot(nb::module_& module) {
           },
           nb::arg("notices") = std::vector<std::string>{}, nb::arg("loops") = nb::tuple(),
           nb::arg("couplings") = nb::tuple(), nb::arg("strict") = false,
-          "The robot; loops: of featherstorm.Loop, couplings: of featherstorm.Coupling. strict: an inertia that no body has is "
-          "refused, else it is kept with a notice.");
+          "The robot. loops: a sequence of featherstorm.Loop. couplings: a sequence of featherstorm.Coupling. strict: "
+          "refuses an inertia that no physical body has; otherwise it is kept with a notice.");
 
   bind_edit(module);
 
@@ -396,7 +399,7 @@ void bind_robot(nb::module_& module) {
       nb::arg("read_hull") = nb::none());
   module.def(
       "robot_of_bytes", [](nb::bytes b) { return robot_of_bytes({static_cast<const char*>(b.data()), b.size()}); },
-      nb::arg("bytes"), "A Robot from what pickle keeps of it.");
+      nb::arg("bytes"), "The Robot of the bytes that pickle stores.");
   module.def(
       "robots",
       [] {

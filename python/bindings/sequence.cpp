@@ -1,4 +1,4 @@
-// Sequence: stages of kernels over a horizon, and the controls that it makes itself.
+// Sequence: stages of kernels over a horizon, and the controls that it generates.
 #include "host/rollout/sequence.h"
 
 #include <nanobind/stl/optional.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
-// Controls, and the array of knots that they refer to.
+// Controls, and the array of knots that they use.
 struct PyControls {
   Controls controls;
   OpenArrays open{};
@@ -50,7 +50,7 @@ std::vector<double> weights_of_knots(long steps, long knots, int interpolation) 
   return interpolation_weights(steps, knots, static_cast<Interpolation>(interpolation));
 }
 
-// What has no kernels: the controls themselves.
+// Generates controls alone, without kernels.
 void draw(const PyControls& c, nb::object out, int threads) {
   OpenArrays open;
   const PyMemory given = open(out, "u", true, 3);
@@ -72,7 +72,7 @@ class PySequence {
   PySequence(nb::object evaluator, Sequence sequence)
       : evaluator_(std::move(evaluator)), sequence_(std::move(sequence)) {}
 
-  // (name, array, first column, columns, whether there is one for each step)
+  // (name, array, first column, columns, true if there is one for each step)
   using Arrays = std::vector<std::tuple<std::string, nb::object, long, long, bool>>;
   void run(long steps, long instances, const Arrays& in, nb::dict uniforms, const Arrays& out,
            const PyControls* controls, std::uintptr_t stream) {
@@ -102,7 +102,7 @@ class PySequence {
   }
 
  private:
-  nb::object evaluator_;  // its kernels run in the stages
+  nb::object evaluator_;  // its kernels are used by the stages
   Sequence sequence_;
 };
 
@@ -119,10 +119,9 @@ PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std
   return {std::move(evaluator), std::move(s)};
 }
 
-// (trace, [(array, array that takes its place)], array that says which instances a stage is for or "",
-// [(function, array, count, whether of the next episode) of numbers that are drawn],
-// [(output that it reads, input that it makes, uniform array of its numbers, sizes, activation, bound of its normalised input or None) of
-// networks])
+// (trace, [(array, array that replaces it)], array that selects the instances of a stage or "", [(function, array,
+// count, true for numbers of the next episode)] for random numbers, [(output that it reads, input that it makes,
+// uniform array of its numbers, sizes, activation, bound of its normalised input or None)] for networks)
 using Draws = std::vector<std::tuple<std::uint32_t, std::string, int, bool>>;
 using Networks = std::vector<
     std::tuple<std::string, std::string, std::string, std::vector<int>, std::string, std::optional<double>>>;
@@ -157,7 +156,7 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
   return {std::move(evaluator), std::move(s)};
 }
 
-// A traced function alone. Its inputs and outputs have names of their own.
+// The sequence of one traced function. Its inputs and outputs have their own names.
 PySequence traced_sequence(nb::object evaluator, const std::string& dtype, nb::handle trace) {
   Evaluator& e = evaluator_of(evaluator);
   const Precision precision = precision_of(dtype);
@@ -172,7 +171,7 @@ PySequence traced_sequence(nb::object evaluator, const std::string& dtype, nb::h
 }  // namespace
 
 void bind_sequence(nb::module_& module) {
-  nb::class_<PyControls>(module, "Controls", "Controls that a sequence makes itself.");
+  nb::class_<PyControls>(module, "Controls", "Controls that a sequence generates.");
   module.def(
       "noise", &noise, nb::arg("name"), nb::arg("mean"), nb::arg("sigma"), nb::arg("lower"), nb::arg("upper"),
       nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
@@ -187,20 +186,20 @@ void bind_sequence(nb::module_& module) {
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,
              "Writes controls to an array (B, T, n).");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
-      .def(
-          "run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
-          nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::arg("stream") = 0,
-          "Inputs and outputs: (name, array, first column, columns, each step) of arrays of any library, their DLPack "
-          "capsules, or Buffers, all on the host or on one device. each step: read before or written after each, (B, T, "
-          "n) or (B, T n); else (B, n), read before the first or written after the last. An input of one row stands for "
-          "all instances. Uniforms: lists or arrays of n or T n numbers. Controls: of noise() or knots(), for one array; or None. "
-          "stream: the number of a device's stream, on which the work is put.")
-      .def("components", &PySequence::components, nb::arg("name"), "Of an array; -1 where there is none of that name.")
-      .def("measure", &PySequence::measure, "From now on runs on the host note how long each stage takes, for costs().")
-      .def(
-          "costs", &PySequence::costs,
-          "(name, operations of an instance, seconds) of each stage. Operations: of its program, a multiply-add counted once; 0 "
-          "where it has none. Seconds: of all threads together, in all runs since measure().");
+      .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
+           nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::arg("stream") = 0,
+           "Inputs and outputs: (name, array, first column, columns, each step) for arrays of any library, their "
+           "DLPack capsules, or Buffers, all on the host or on one device. each step: true if read before or written "
+           "after each step, (B, T, n) or (B, T n); false for (B, n), read before the first step or written after the "
+           "last. An input of one row stands for all instances. Uniforms: lists or arrays of n or T n numbers. "
+           "Controls: from noise() or knots(), for one array, or None. stream: the number of a device's stream, on "
+           "which the work is submitted.")
+      .def("components", &PySequence::components, nb::arg("name"),
+           "The number of components of an array; -1 if there is none of that name.")
+      .def("measure", &PySequence::measure, "Measures the time of each stage in later runs on the host, for costs().")
+      .def("costs", &PySequence::costs,
+           "(name, operations of an instance, seconds) of each stage. Operations: those of its program, a multiply-add "
+           "counted once; 0 without a program. Seconds: all threads together, in all runs since measure().");
   using Law = RigidLaw<double>;
   nb::class_<Law>(module, "RigidLaw", "Numbers of the rigid law (core/rigid/rigid_rows.h).")
       .def(nb::init<>())
@@ -228,11 +227,11 @@ void bind_sequence(nb::module_& module) {
       nb::arg("all_candidates") = false, nb::arg("rigid").none() = nb::none(), nb::arg("report") = false,
       nb::arg("forces") = true, nb::arg("most_traced") = most_traced_nodes,
       nb::arg("readings") = std::vector<std::string>(),
-      "Steps of a model file's world with its constraints: arrays q, v, act, qacc (where the solver begins, and its "
-      "result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes, residual, gap of the solver. "
-      "rigid: a RigidLaw in place of MuJoCo's law. report: whether residual and gap are found; forces: whether contact_force "
-      "is there. most_traced: nodes of a program beyond which kernels that take the robot as data serve; 0: they serve always. "
-      "readings: names of arrays of contacts that are there (host/simulation/contact_readings.h).");
+      "Steps of a model file's world with its constraints. Arrays: q, v, act, qacc (initial value of the solver, and "
+      "its result), ctrl, qfrc_applied, xfrc_applied, and qfrc_constraint, row_force, passes, residual, gap of the "
+      "solver. rigid: a RigidLaw instead of MuJoCo's law. report: compute residual and gap. forces: compute "
+      "contact_force. most_traced: with more nodes in a program, kernels that take the robot as data are used; 0: "
+      "always use these. readings: names of the arrays of contacts to compute (host/simulation/contact_readings.h).");
   module.def(
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance, bool on_device,
@@ -246,14 +245,15 @@ void bind_sequence(nb::module_& module) {
       nb::arg("evaluator"), nb::arg("dtype"), nb::arg("reverse"), nb::arg("iterations") = 100,
       nb::arg("tolerance") = 1e-6, nb::arg("on_device") = false, nb::arg("is_solved") = false,
       nb::arg("all_candidates").none() = nb::none(),
-      "Derivatives of one pass of a model file's world: arrays of world_sequence and of the model's parameters, with cotangents "
-      "q_next_bar, ... of the next state and q_bar, ... of all inputs where reverse, else tangents q_tan, ... and q_next_tan, ... "
-      "is_solved: qacc is the solution already. all_candidates: whether their rows are in one program, or contacts are found; by default "
-      "what is faster.");
+      "Derivatives of one substep of a model file's world. Arrays: those of world_sequence and of the model's "
+      "parameters. With reverse, also cotangents q_next_bar, ... of the next state and q_bar, ... of all inputs; "
+      "otherwise tangents q_tan, ... and q_next_tan, ... is_solved: qacc is already the solution. all_candidates: "
+      "true: the rows of all possible contacts are in one program; false: contacts are found; None: the faster of the "
+      "two.");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
-             "A traced function alone: arrays of the names of its inputs and outputs.");
+             "The sequence of one traced function; its arrays have the names of the function's inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
-             "(name, value) of the numbers of an operation that steps where they are not given; NaN: they must be.");
+             "(name, value) of the default numbers of an operation that steps; NaN: the number must be given.");
   module.def(
       "rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"), nb::arg("substeps"),
       nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
@@ -261,17 +261,17 @@ void bind_sequence(nb::module_& module) {
       nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
       nb::arg("felt").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
       nb::arg("rigid").none() = nb::none(),
-      "The stages of a rollout: traced functions about the passes of the operation that steps. drives: controls "
-      "are targets of positions, where no function makes torques of them. op \"world\": passes of a model file's "
-      "world (world_sequence), with what felt keeps of the last one.");
+      "The stages of a rollout: traced functions around the substeps of the operation `op`. drives: controls are "
+      "target positions if no function computes torques from them. op \"world\": substeps of a model file's world "
+      "(world_sequence), with the arrays that felt computes from the last one.");
   module.def(
       "environment_sequence", &environment_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
       nb::arg("substeps"), nb::arg("before"), nb::arg("each_pass"), nb::arg("after"),
       nb::arg("felt").none() = nb::none(), nb::arg("left").none() = nb::none(), nb::arg("steps") = true,
       nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none(),
-      "A step of an environment: stages (trace, pairs of arrays that change places, array that says which instances it is "
-      "for, numbers that are drawn, networks) before the passes of the operation that steps, before each pass, and after them. "
-      "steps: whether there are passes at all.");
+      "A step of an environment: stages (trace, pairs of arrays that are exchanged, array that selects the instances, "
+      "random numbers, networks) before the substeps of the operation `op`, before each substep, and after them. "
+      "steps: false without substeps.");
   module.def(
       "pack_network",
       [](const std::vector<int>& sizes, bool normalised, const Numbers& mean, const Numbers& rate,
@@ -286,8 +286,8 @@ void bind_sequence(nb::module_& module) {
         return nb::ndarray<nb::numpy, double>(all->data(), {all->size()}, owner);
       },
       nb::arg("sizes"), nb::arg("normalised"), nb::arg("mean"), nb::arg("rate"), nb::arg("W"), nb::arg("b"),
-      "The numbers of a network as its stage reads them (core/network/dense.h), of mean and rate (n_0) or none, and of each "
-      "layer W (out, in) and b (out).");
+      "The numbers of a network in the order of its stage (core/network/dense.h), from mean and rate (n_0) or none, "
+      "and W (out, in) and b (out) of each layer.");
 }
 
 }  // namespace featherstorm

@@ -1,5 +1,5 @@
-// Symbols: the tracing scalar in Python. A Symbol knows its trace, so it can be used by any thread and at any time:
-// after the trace was closed it raises.
+// Symbols: the tracing scalar in Python. A Symbol knows its trace, so any thread may use it at any time. After the
+// trace is closed, using it raises an error.
 #include <algorithm>
 
 #include <nanobind/stl/map.h>
@@ -35,7 +35,7 @@ struct Symbol {
   bool condition;
 };
 
-// What a symbol or a number is in a trace; numbers need the trace's Tracing scope.
+// A symbol or a number as an operand in a trace; numbers need the trace's Tracing scope.
 struct Operand {
   Edge edge;
   bool condition;
@@ -50,22 +50,23 @@ struct Operand {
 
 void check_open(const Trace& trace) {
   if (!trace.open)
-    throw std::runtime_error("a traced value was used after its function had been traced; keep no symbols");
+    throw std::runtime_error("a traced value was used after its function had been traced; do not store traced values");
 }
 
 Operand operand(nb::handle h, const std::shared_ptr<Trace>& trace) {
   if (Symbol* s; nb::try_cast(h, s) && s) {
-    if (s->trace != trace) throw std::runtime_error("traced values of two different functions meet");
+    if (s->trace != trace) throw std::runtime_error("an operation has traced values of two different functions");
     return {s->edge, s->condition};
   }
   double x;
   if (!nb::try_cast(h, x))
-    throw nb::type_error(
-        ("a traced value meets " + std::string(nb::repr(h.type()).c_str()) + ", expected a number").c_str());
+    throw nb::type_error(("an operation with a traced value has an operand of type " +
+                          std::string(nb::repr(h.type()).c_str()) + ", expected a number")
+                             .c_str());
   if (!std::isfinite(x))
-    throw Error("a traced value meets the number " + std::to_string(x) +
-                ", expected finite ones; leave out limits that are infinite (np.isfinite), or bound by np.minimum, "
-                "np.maximum or np.clip, which take them");
+    throw Error("an operation with a traced value has the operand " + std::to_string(x) +
+                ", expected a finite number; leave out infinite limits (np.isfinite), or use np.minimum, "
+                "np.maximum or np.clip, which accept them");
   return {Expr(x).edge(), false};
 }
 
@@ -128,7 +129,7 @@ Symbol unary(const char* name, nb::handle a) { return traced(name, nb::make_tupl
 Symbol binary(const char* name, nb::handle a, nb::handle b) { return traced(name, nb::make_tuple(a, b)); }
 
 constexpr const char* no_truth =
-    "a traced value has no truth value and is no number yet: instead of if, and, or, min, max, float use np.where, "
+    "a traced value is neither a truth value nor a number yet: instead of if, and, or, min, max, float use np.where, "
     "np.logical_and, np.minimum, np.maximum; build arrays of traced values with np.stack or np.concatenate";
 
 std::vector<Expr> expressions(nb::sequence values, const std::shared_ptr<Trace>& trace) {
@@ -143,7 +144,7 @@ nb::list symbols(const std::vector<Expr>& values, const std::shared_ptr<Trace>& 
   return all;
 }
 
-// Any operation of the table on traced values; the outputs' symbols.
+// Records any operation of the table on traced values; returns the symbols of its outputs.
 nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const OpRow& row, int frame, nb::sequence in) {
   check_open(*trace);
   Tracing scope(trace->program.graph);
@@ -175,7 +176,7 @@ nb::list run_op(const std::shared_ptr<Trace>& trace, const Robot& robot, const O
   return outputs;
 }
 
-// What one evaluation of an operation costs: the program that kernels are made from, in the order of small robots.
+// Counts the operations of one evaluation, in the program from which kernels are made, in the order for small robots.
 nb::dict count_operations(const Robot& robot, const OpRow& row, int frame) {
   if (row.uses_frame && (frame < 0 || frame >= robot.model.nf))
     throw Error(std::string(row.name) + ": frame is " + std::to_string(frame) + ", expected 0 to " +
@@ -193,7 +194,7 @@ nb::dict count_operations(const Robot& robot, const OpRow& row, int frame) {
     try {
       const AssembledKernel k = assemble(p, order, isa, Precision::float32);
       d[isa] = nb::make_tuple(k.instructions, k.spills, k.bytes);
-    } catch (const Error&) {  // too large for a thread's stack
+    } catch (const Error&) {  // too large for the stack of a thread
     }
   }
   return d;
@@ -214,7 +215,7 @@ void bind_trace(nb::module_& module) {
   symbol.def("__bool__", [](const Symbol&) -> bool { throw nb::type_error(no_truth); })
       .def("__float__", [](const Symbol&) -> double { throw nb::type_error(no_truth); })
       .def("__repr__", [](const Symbol& s) { return s.condition ? "<traced condition>" : "<traced number>"; });
-  // what numpy calls on the elements of a plain array of objects, for dot products and the like
+  // functions that numpy calls on the elements of a plain array of objects, for dot products and similar
 #define FEATHERSTORM_BINARY(dunder, name)                                                                         \
   symbol.def("__" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, a, b); }, nb::is_operator()); \
   symbol.def("__r" dunder "__", [](nb::handle a, nb::handle b) { return binary(name, b, a); }, nb::is_operator());
@@ -251,7 +252,7 @@ void bind_trace(nb::module_& module) {
               values.push_back(Expr(p.graph.input(static_cast<int>(at - p.inputs.begin()), at->size++)));
             return symbols(values, t);
           },
-          nb::arg("name"), nb::arg("count"), "Further components of an input.")
+          nb::arg("name"), nb::arg("count"), "Adds components to an input.")
       .def(
           "output",
           [](const std::shared_ptr<Trace>& t, const std::string& name, nb::sequence values) {
@@ -262,9 +263,10 @@ void bind_trace(nb::module_& module) {
           nb::arg("name"), nb::arg("values"))
       .def("op", run_op, nb::arg("robot"), nb::arg("row"), nb::arg("frame"), nb::arg("arrays"))
       .def(
-          "close", [](Trace& t) { t.open = false; }, "Ends the recording: its symbols raise from now on.")
+          "close", [](Trace& t) { t.open = false; }, "Ends the recording; its symbols raise errors from then on.")
       .def_prop_ro(
-          "inputs", [](const Trace& t) { return sizes_of(t.program.inputs); }, "Numbers of each input, by name.")
+          "inputs", [](const Trace& t) { return sizes_of(t.program.inputs); },
+          "Number of components of each input, by name.")
       .def_prop_ro("outputs", [](const Trace& t) { return sizes_of(t.program.outputs); })
       .def(
           "with_inputs",
@@ -279,21 +281,22 @@ void bind_trace(nb::module_& module) {
             }
             return more;
           },
-          nb::arg("prefix"), "The same with its inputs among its outputs, under other names.")
+          nb::arg("prefix"), "A copy whose inputs are also outputs, under other names.")
       .def(
           "vjp",
           [](const Trace& t, const std::vector<std::string>& of, const std::vector<std::string>& by) {
             return std::make_shared<Trace>(Trace{vjp(t.program, of, by), false});
           },
           nb::arg("of"), nb::arg("by"),
-          "x_bar = (dy/dx)^T y_bar as a closed trace: the inputs, NAME_bar of outputs `of` -> NAME_bar of inputs `by`.");
+          "A closed trace of x_bar = (dy/dx)^T y_bar, from the inputs and NAME_bar of the outputs `of` to NAME_bar of "
+          "the inputs `by`.");
   module.def(
       "traced", [](const std::string& name, nb::args x) { return traced(name, x); },
-      "A function of traced values and numbers, by numpy's name of it.");
+      "A function of traced values and numbers, by its numpy name.");
   module.def("count_operations", count_operations, nb::arg("robot"), nb::arg("row"), nb::arg("frame") = 0,
-             "Operations of one evaluation as traced for a robot: mul, add (fused: of them products folded into a "
-             "multiply-add), div, sqrt, sincos, other, loads, stores, max_live; avx512, avx2: (instructions, spills, "
-             "bytes) of the kernel assembled for float32, None where there is none.");
+             "Operation counts of one evaluation, traced for a robot: mul, add, fused (the part of add into which a "
+             "product is folded as a multiply-add), div, sqrt, sincos, other, loads, stores, max_live. avx512, avx2: "
+             "(instructions, spills, bytes) of the kernel assembled for float32, or None.");
 }
 
 }  // namespace featherstorm

@@ -1,4 +1,5 @@
-// The test's hold on the fake CUDA library: chooses it as this process's CUDA library, and reaches its controls.
+// Control of the fake CUDA library in tests: selects it as this process's CUDA library and gives access to its
+// functions.
 #pragma once
 #include <dlfcn.h>
 
@@ -11,7 +12,7 @@
 
 namespace featherstorm::testing {
 
-constexpr int device = 1;  // the second of the two that it has
+constexpr int device = 1;  // the second of its two devices
 
 inline const bool fake_cuda_chosen = setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_FAKE_CUDA, 1) == 0 &&
                                      setenv("FEATHERSTORM_NVRTC", FEATHERSTORM_FAKE_CUDA "/libnvrtc.so", 1) == 0;
@@ -49,10 +50,10 @@ inline void refuse_next_text() { compiler_control<decltype(fake_cuda_nvrtc_refus
 inline int program_launches() { return control<decltype(fake_cuda_program_launches)>("fake_cuda_program_launches")(); }
 inline int program_threads() { return control<decltype(fake_cuda_program_threads)>("fake_cuda_program_threads")(); }
 
-// The numbers of cuda_runtime_api.h, which the engine's tests do not include.
+// Error numbers of cuda_runtime_api.h, which the engine's tests do not include.
 inline constexpr int out_of_memory = 2, invalid_image = 200, illegal_address = 700, out_of_resources = 701;
 
-// The words of the Error that `f` throws.
+// The message of the Error that `f` throws.
 inline std::string message(const std::function<void()>& f) {
   try {
     f();

@@ -1,4 +1,4 @@
-// Rollouts on a device through the fake CUDA library and the same sequence on the host, for the tests of both.
+// Rollouts on a device through the fake CUDA library, and the same sequence on the host, for tests of both.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@ namespace featherstorm::testing {
 constexpr long horizon = 6;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-// Texts compiled for a test go to a folder of its own.
+// Sources compiled for a test go to a separate folder.
 inline const test::Scratch sequence_scratch;
 inline const test::Environment sequence_cache{"FEATHERSTORM_CACHE", (sequence_scratch / "cache").string()};
 
-// total_next = total + (q - p) . (q - p) + 0.1 u . u + t, of nq, nv numbers; p the same for all
+// total_next = total + (q - p) . (q - p) + 0.1 u . u + t, with nq and nv numbers; p is the same for all instances
 inline Program cost(int nq, int nu) {
   Program p;
   const auto q = p.input("q", nq), u = p.input("u", nu), total = p.input("total", 1), goal = p.input("p", 1);
@@ -36,7 +36,7 @@ inline Program cost(int nq, int nu) {
   p.output("total_next", {sum});
   return p;
 }
-// tau = u - 0.2 v + 0.1 sin(t), of nv; a controller
+// tau = u - 0.2 v + 0.1 sin(t), with nv numbers; a controller
 inline Program control(int nv) {
   Program p;
   const auto v = p.input("v", nv), u = p.input("u", nv), t = p.input("t", 1, true);
@@ -81,7 +81,7 @@ struct Twin {
     a.components = components;
     return {name, a, every_step, components * b.stride()};
   }
-  // The greatest difference between host and device, relative to the greatest number; infinite where one is no number.
+  // The largest difference between host and device, relative to the largest number; infinite where one is not finite.
   double difference(void* stream = nullptr) const {
     Buffer back(host.ref().precision, host.ref().instances, components * steps);
     copy(there.ref(), back.ref(), stream);
@@ -154,7 +154,7 @@ struct Rolling {
   }
 };
 
-// All arrays of a batch, on both sides.
+// All arrays of a batch, on host and device.
 struct SequenceArrays {
   Twin q, v, u, p, states, velocities, used, total;
   SequenceArrays(const Rolling& r, long B)
@@ -192,7 +192,7 @@ struct SequenceArrays {
   }
 };
 
-// On both sides; returns how far apart they are, over all that is written.
+// Runs the rollout on host and device; returns the largest difference of all outputs.
 inline double both(Rolling& r, const SequenceArrays& a, long B, const Controls* host = nullptr,
                    const Controls* there = nullptr, void* stream = nullptr) {
   r.s.run(horizon, B, a.in(false, !host), r.uniforms, a.out(false), host);
@@ -203,7 +203,7 @@ inline double both(Rolling& r, const SequenceArrays& a, long B, const Controls* 
   return worst;
 }
 
-// What rounding makes of a few steps: the kernels on the host are assembled, with fused products.
+// The effect of rounding in a few steps. The kernels on the host are assembled, with fused products.
 inline double tolerance(Precision p) { return p == Precision::float32 ? 2e-4 : 1e-10; }
 
 inline Controls noise(long n, bool knots) {

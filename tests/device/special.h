@@ -1,4 +1,4 @@
-// Evaluators with kernels of their own on the fake CUDA library's second device, and arrays of rows there.
+// Evaluators with specialised kernels on the fake CUDA library's second device, and arrays of operations on it.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace featherstorm::testing {
 
-// An evaluator with a cache folder and dispatch rows of its own; what it was told, a line each.
+// An evaluator with its own cache folder and dispatch rows. `told` has its notices, one per line.
 struct Special {
   test::Scratch scratch;
   test::Environment cache{"FEATHERSTORM_CACHE", (scratch / "cache").string()};
@@ -38,12 +38,12 @@ struct Special {
   }
 };
 
-// Arrays of n instances on the device, whose components stand `stride` numbers apart.
+// Arrays of n instances on the device, whose components are `stride` numbers apart.
 template <class Real> class DeviceArrays {
  public:
   DeviceArrays(long n, long stride) : n_(n), stride_(stride) {}
 
-  // component c at instance i is number(c, i), behind the last instance as well
+  // component c at instance i is number(c, i), also after the last instance
   template <class Number> ArrayRef add(long components, Number&& number) {
     const Precision p = precision_of<Real>();
     Buffer host(p, stride_ * std::max(components, 1L), 1);
@@ -54,7 +54,7 @@ template <class Real> class DeviceArrays {
     r.instances = n_, r.components = components, r.instance_stride = 1, r.component_stride = stride_;
     return r;
   }
-  // an operation's inputs, poisoned behind the last instance
+  // the inputs of an operation, poisoned after the last instance
   template <class Op> std::vector<ArrayRef> add_inputs(const Model<double>& m) {
     std::vector<std::vector<std::vector<double>>> inputs;
     for (long i = 0; i < n_; i++) inputs.push_back(op_inputs<Op>(m, 1000 + i));
@@ -64,13 +64,13 @@ template <class Real> class DeviceArrays {
                          [&](long c, long i) { return i < n_ ? static_cast<Real>(inputs[i][k][c]) : Real(NAN); }));
     return refs;
   }
-  // its outputs, full of `nothing`
+  // the outputs, filled with `nothing`
   template <class Op> std::vector<ArrayRef> add_outputs(const Model<double>& m) {
     std::vector<ArrayRef> refs;
     for (const OpArray& a : Op::info.out) refs.push_back(add(size_of(m, a.shape), [](long, long) { return nothing; }));
     return refs;
   }
-  // all numbers of array k, in the order they were added
+  // all numbers of array k, in the order of allocation
   std::vector<Real> numbers(std::size_t k) const {
     const Precision p = precision_of<Real>();
     Buffer host(p, memory_[k].ref().instances, 1);
@@ -87,7 +87,7 @@ template <class Real> class DeviceArrays {
   std::vector<Buffer> memory_;
 };
 
-// An operation's uniforms, one after the other.
+// The uniforms of an operation, one after another.
 template <class Op> std::vector<double> flat_uniforms(const Model<double>& m) {
   std::vector<double> all;
   for (const auto& u : op_uniforms<Op>(m)) all.insert(all.end(), u.begin(), u.end());

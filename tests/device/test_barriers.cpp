@@ -1,4 +1,4 @@
-// Texts with barriers on the fake CUDA library: their threads run together, with shared memory or without.
+// Sources with barriers on the fake CUDA library: their threads run together, with shared memory or without.
 #include <gtest/gtest.h>
 
 #include "host/compile/nvrtc.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-// Every thread takes what its right neighbour gave in the phase before, through `exchange`.
+// Every thread takes the value that its right neighbour wrote to `exchange` in the previous phase.
 std::string rotation(const std::string& exchange, const std::string& place) {
   return R"(
 namespace featherstorm { namespace vector_math {

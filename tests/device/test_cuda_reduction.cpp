@@ -1,4 +1,4 @@
-// Reductions on a device, through the fake CUDA library, against those of the host.
+// Reductions on a device, through the fake CUDA library, compared with those of the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ Least weights_on_host(std::vector<double>& costs, double temperature, std::vecto
 
 std::vector<double> example(long n) {
   std::vector<double> costs(n);
-  // quarters, which both precisions hold, and equal ones among them
+  // quarters, which both precisions represent, with equal ones among them
   for (long i = 0; i < n; i++) costs[i] = 40 + std::round(100 * std::sin(0.7 * static_cast<double>(i))) / 4;
   if (n > 10) costs[2] = NAN, costs[3] = inf, costs[4] = -inf, costs[5] = 1e6;
   return costs;
@@ -90,7 +90,7 @@ void check_mean(Precision precision, bool rows) {
     std::vector<Real> expected(T * n);
     for (std::size_t k = 0; k < x.size(); k++) x[k] = static_cast<Real>(1 + 0.1 * std::cos(0.3 * k));
     for (long i = 0; i < B; i++) w[i] = (1.5 + std::sin(i)) / B;
-    if (B > 1) w[1] = 0, x[instance] = NAN;  // what does not count
+    if (B > 1) w[1] = 0, x[instance] = NAN;  // has no weight, so it must not count
     const Buffer there = uploaded(x, precision), weights = uploaded(w, Precision::float64);
     Buffer mean(precision, T * n, 1, device);
     ArrayRef a = there.ref();

@@ -1,4 +1,5 @@
-// Rollouts on a device, through the fake CUDA library, against the same sequence on the host; the noise of a kernel, word by word.
+// Rollouts on a device, through the fake CUDA library, compared with the same sequence on the host; the noise of a
+// kernel, word by word.
 #include <cstring>
 
 #include "tests/device/sequence_cases.h"
@@ -45,7 +46,7 @@ TEST(CudaRollout, ArraysOfAnyStrides) {
   const long B = 33, n = r.nv;
   const SequenceArrays a(r, B);
   ASSERT_LT(both(r, a, B), tolerance(r.precision));
-  // (B, horizon, n) by rows, as a tensor lies; one row of states for all instances
+  // (B, horizon, n) by rows, as in a tensor; one row of states for all instances
   Buffer rows(r.precision, B * horizon * n, 1), rows_there(r.precision, B * horizon * n, 1, device);
   for (long i = 0; i < B; i++)
     for (long k = 0; k < horizon * n; k++) rows.component<double>(0)[i * horizon * n + k] = a.u.get(a.u.host, i, k);
@@ -114,14 +115,14 @@ TEST(CudaRollout, DrawsTheHostsNoise) {
           Controls c = noise(r.nv, knots);
           if (B == 31) c.first_instance = 969, c.sigma.assign(horizon * r.nv, 0.3), c.lower = c.upper = {};
           EXPECT_LT(both(r, a, B, &c, &c), tolerance(p));
-          // the fake CUDA library fuses no products either, so here the controls are the same to the last bits
+          // the fake CUDA library does not fuse products either, so the controls agree up to the last bits
           EXPECT_LT(a.used.difference(), p == Precision::float32 ? 5e-7 : 1e-15);
         }
     }
 }
 
-// With mean 0, sigma 1 and the numbers of noise.h inverted: the angle of a pair is its second word, so the words are
-// seen.
+// With mean 0 and sigma 1, the numbers of noise.h are inverted. The angle of a pair is its second word, which shows
+// the words.
 TEST(CudaRollout, DrawsTheHostsWords) {
   Rolling r("iiwa14", Precision::float64, 1);
   const long B = 33;

@@ -1,4 +1,4 @@
-// Rollouts on a device, through the fake CUDA library: what is allocated, streams, threads and graphs; what is refused.
+// Rollouts on a device, through the fake CUDA library: allocations, streams, threads and graphs; refused calls.
 #include <thread>
 
 #include "host/memory/device_graph.h"
@@ -87,7 +87,7 @@ TEST(CudaRollout, IsCapturedIntoAGraph) {
   const int launches = counts().launches;
   const DeviceGraph graph(device, &stream, run);
   EXPECT_EQ(counts().launches, launches + 2) << "an upload and the kernel";
-  // another run with other numbers in between, other states, and the graph
+  // another run with other numbers and states, and then the graph
   Controls other = c;
   other.mean.assign(horizon * r.nv, 9.0);
   r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &other, &stream);

@@ -1,5 +1,5 @@
-// Evaluator::run with arrays on a device, through the fake CUDA library: every operation against the CPU path, and everything
-// that can be wrong about arrays, models and the device.
+// Evaluator::run with arrays on a device, through the fake CUDA library: every operation compared with the CPU path,
+// and invalid arrays, models and devices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,10 +20,10 @@ namespace {
 
 using namespace testing;
 
-// How arrays lie on the device.
+// Layout of arrays on the device.
 enum class Layout { by_components, by_instances, backwards };
 
-// An array of a layout on a device, in memory of its own; outputs are NaN before.
+// An array with some layout on a device, in separate memory; outputs are NaN at first.
 struct DeviceArray {
   Buffer memory;
   ArrayRef ref;
@@ -74,7 +74,7 @@ HostCall host_call(const Model<double>& m, long instances) {
 
 template <class Op, class Real> double tolerance() {
   constexpr bool single = sizeof(Real) == 4;
-  // differences of terms much larger than themselves: the base carries the whole robot
+  // differences of terms much larger than themselves, because the base carries the whole robot
   const bool rate = single && Op::info.condition == Condition::plain && Op::info.name.ends_with("_rate");
   return rate ? 3e-4 : op_tolerance(Op::info, single);
 }
@@ -105,9 +105,9 @@ void agrees(Evaluator& e, long instances, Layout layout) {
     for (long i = 0; i < instances; i++) {
       double scale = 1e-3;
       const std::string_view output = e.op(op).out[k].name;
-      // in float the estimate of a short step's error is rounding, and the next step follows from it
+      // in float the error estimate of a short step is rounding, and the next step depends on it
       if (sizeof(Real) == 4 && op == "dormand_prince" && (output == "step_next" || output == "error_next")) continue;
-      const bool remains = output == "violation" || output == "missing";  // of the other outputs
+      const bool remains = output == "violation" || output == "missing";  // residuals of the other outputs
       for (std::size_t other = 0; other < c.out.size(); other++)
         for (long d = 0; d < e.op(op).out[other].components; d++)
           if (remains || other == k)
@@ -150,7 +150,7 @@ TEST(CudaRows, AgreesWithTheCpuForEveryOperationInDouble) {
 
 TEST(CudaRows, AgreesWithTheCpuOnClosedRobots) {
   for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), gripper()}) {
-    // of their other rows some are singular: a planar mechanism in space
+    // some of their other operations are singular: a planar mechanism in space
     every_op_agrees<double>(r, {1, 67}, {Layout::by_components, Layout::backwards}, Rows::Closures);
     every_op_agrees<float>(r, {17}, {Layout::by_components}, Rows::Closures);
   }
@@ -244,7 +244,7 @@ TEST_F(DeviceRun, ErrorsHaveTheWordsOfCudaAndLeaveNothingBehind) {
   words = run_backwards();
   EXPECT_EQ(words.find("rnea: CUDA device 1: cudaErrorLaunchOutOfResources: "), 0u) << words;
   EXPECT_EQ(counts().live_blocks, blocks);
-  // what fails in the kernel shows where somebody waits
+  // a failure in the kernel is reported at the next wait
   fail_next("kernel", illegal_address);
   EXPECT_EQ(run(a), "no error");
   words = message([] { synchronise(device); });
@@ -291,12 +291,13 @@ TEST_F(DeviceRun, WrongArgumentsAreNamed) {
             "gravity: CUDA device 2 does not exist, expected 0 to 1");
   shared.instance_stride = 0;
   EXPECT_EQ(message([&] { e.run("gravity", {q.ref()}, {shared}); }),
-            "gravity: output tau has a stride of 0, so that several numbers have one place: expected memory for each");
+            "gravity: output tau has a stride of 0, expected a nonzero stride: every number of an output needs "
+            "memory of its own");
   huge.instances = max_device_instances + 1, huge.instance_stride = 0;
   target = tau.ref(), target.instances = huge.instances;
-  target.data = static_cast<char*>(q.ref().data) + (1L << 40);  // never reached
+  target.data = static_cast<char*>(q.ref().data) + (1L << 40);  // never read
   EXPECT_EQ(message([&] { e.run("gravity", {huge}, {target}); }),
-            "gravity: the batch has 1073741825 instances, on a device expected at most 1073741824");
+            "gravity: the batch has 1073741825 instances, expected at most 1073741824 on a device");
 }
 
 TEST(CudaRows, OneRowStandsForAllInstances) {
@@ -311,7 +312,7 @@ TEST(CudaRows, OneRowStandsForAllInstances) {
   EXPECT_NE(back.component<double>(1)[0], 0);
 }
 
-// What kernels read of a robot stays until they have run, though its evaluator goes first.
+// The data that kernels read of a robot lives until they have run, even if its evaluator is destroyed first.
 TEST(CudaRows, MayGoBeforeItsKernelsHaveRun) {
   const Robot robot = load("iiwa14");
   const int nf = robot.model.nf;

@@ -58,7 +58,7 @@ TEST(DeviceCopy, RoundTripsKeepEveryNumberInAnyStrides) {
   round_trips<double>();
 }
 
-// Tiles that are full, partly full and of one row; by components, by instances, with gaps between rows.
+// Full tiles, partial tiles and tiles of one row; by components, by instances, with gaps between rows.
 TEST(DeviceCopy, OfManyTilesKeepsEveryNumber) {
   for (const auto& [rows, columns] : {std::pair{64L, 16L}, {65L, 17L}, {200L, 1L}, {1L, 50L}, {131L, 37L}}) {
     Buffer host(Precision::float32, rows, columns), back(Precision::float32, rows, columns);
@@ -78,7 +78,7 @@ TEST(DeviceCopy, OfManyTilesKeepsEveryNumber) {
   }
 }
 
-// A warp's 32 floats are one line of 128 bytes.
+// The 32 floats of a warp are one line of 128 bytes.
 TEST(DeviceBuffer, ComponentsBeginOnLines) {
   for (const Precision p : {Precision::float32, Precision::float64})
     for (const long n : {1L, 16L, 17L, 33L, 1000L, 1024L, 4096L}) {
@@ -174,7 +174,7 @@ TEST(LoadCudaBackend, SaysWhyThereIsNone) {
 }
 
 TEST(Devices, ThatWentAwayAreAnError) {
-  synchronise(0);  // the library is loaded
+  synchronise(0);  // to load the library
   fail_next("cudaGetDeviceCount", 100);
   const std::string words = message([] { synchronise(0); });
   EXPECT_EQ(words.find("synchronise: CUDA device 0 cannot be used: cudaErrorNoDevice: no CUDA-capable device"), 0u)

@@ -1,4 +1,4 @@
-// The dispatch table, and that an evaluator follows it.
+// The dispatch table, and a test that an evaluator follows it.
 #include <gtest/gtest.h>
 
 #include "host/compile/device_kernel.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace testing;
 
-constexpr int unmeasured = 70;  // a capability that no measured row names
+constexpr int unmeasured = 70;  // a capability without measured rows
 
 DispatchCall call(std::string_view robot, std::string_view op, double per_multiprocessor, int capability = 90,
                   Precision p = Precision::float32) {
@@ -39,7 +39,7 @@ TEST(Dispatch, MeasuredEntriesNameTheirDevice) {
   for (const DispatchRow& r : d.rows()) EXPECT_EQ(r.basis == "measured", r.capability != "*") << r.robot << " " << r.op;
 }
 
-// Of a device that nobody has measured.
+// For a device without measurements.
 TEST(Dispatch, EntriesByCountFollowFromRegistersAndSpills) {
   const Dispatch d("");
   for (const BuiltinRobot& r : builtin_robots())

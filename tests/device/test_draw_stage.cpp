@@ -1,4 +1,5 @@
-// Stages that draw on a device, through the fake CUDA library, and stages without swaps that run where they are needed, against the host.
+// Stages that draw random numbers on a device, through the fake CUDA library, and stages without swaps that run where
+// they are needed, compared with the host.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-// Envs, their episodes and steps, and what is drawn, on both sides.
+// Environments, their episodes and steps, and the drawn numbers, on host and device.
 struct Drawing {
   static constexpr long T = 3;
   Precision p;
@@ -103,7 +104,7 @@ TEST(DrawStage, TakesNoMemoryWhenWarmAndIsCaptured) {
   EXPECT_EQ(d.u.difference(&stream), 0);
 }
 
-// A toy environment with episodes, whose stages are fused around the one that draws, or all in one kernel.
+// A toy environment with episodes, whose stages are fused around the stage that draws, or are all in one kernel.
 TEST(DrawStage, EpisodesAreTheHosts) {
   constexpr long B = 70, T = 40;
   for (const Precision p : {Precision::float32, Precision::float64})
@@ -141,7 +142,7 @@ TEST(DrawStage, EpisodesAreTheHosts) {
     }
 }
 
-// x grows; where it is above 5 it begins again, from half of what it was and a number that is drawn, and its place among the steps is marked.
+// x grows. Above 5 it restarts from half its value and a drawn number, and its position among the steps is marked.
 Program again() {
   Program p;
   const auto x = p.input("x", 1), u = p.input("u", 2), t = p.input("t", 1, true);

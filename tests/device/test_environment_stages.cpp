@@ -1,5 +1,5 @@
-// An environment's step on the device, through the fake CUDA library, against the same on the host: kernels of traced stages, of what is drawn, and
-// of the contacts' solver, one after the other.
+// An environment's step on the device, through the fake CUDA library, compared with the host: kernels of traced
+// stages, of drawn numbers, and of the contact solver, one after another.
 #include <gtest/gtest.h>
 
 #include "host/rollout/draw_stage.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;
 
-// How far host and device are apart after some steps of the environment, of all that it keeps.
+// The largest difference of the environment's state between host and device after several steps.
 double compare(Precision p, long steps, bool settled, long B = 45) {
   const Robot robot = with_touching_world(load("go2"), {});
   Evaluator e(robot, {.threads = 1});

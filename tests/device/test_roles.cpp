@@ -1,5 +1,5 @@
-// Kernels of one warp a limb, through the fake CUDA library: their texts' barriers, shared memory and index arithmetic run on the
-// host, and give the bits of the kernels of one thread an instance.
+// Kernels with one warp per limb, through the fake CUDA library. Their barriers, shared memory and index arithmetic
+// run on the host, and give the same bits as the kernels with one thread per instance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-// A row's outputs for n instances whose components stand `gap` numbers further apart than they must.
+// The outputs of an operation for n instances. Components are `gap` numbers further apart than necessary.
 template <class Op, class Real>
 std::vector<Real> results(const Robot& robot, Evaluator& e, long n, int repeat, long gap = 3) {
   RunOptions o;
@@ -94,10 +94,9 @@ TEST(DeviceRoles, WhatCannotBeCutIsToldAndServedByOneThread) {
   Special s(robot,
             "iiwa14,rnea,*,*,0,specialised,32,trace,0,2,count\niiwa14,rnea,*,*,64,specialised,64,trace,0,1,count\n");
   ASSERT_TRUE(s.e.specialise("rnea", Precision::float32, 0, device)) << s.told;
-  EXPECT_EQ(
-      s.told,
-      "rnea has no kernel of 2 warps for CUDA device 1, that for large batches serves all: the program cannot be cut "
-      "into 2 roles by the robot's limbs\n");
+  EXPECT_EQ(s.told,
+            "rnea has no kernel of 2 warps for CUDA device 1; the kernel for large batches is used instead: "
+            "the program cannot be cut into 2 roles by the robot's limbs\n");
   results<OpRnea, float>(robot, s.e, 5, 1);
   EXPECT_EQ(program_threads(), 32);
   Special alone(robot, row(robot, "rnea", 2));

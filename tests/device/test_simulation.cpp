@@ -1,4 +1,4 @@
-// Simulations and rollouts with their arrays on a device, through the fake CUDA library, against those of the host.
+// Simulations and rollouts with their arrays on a device, through the fake CUDA library, compared with the host.
 #include <gtest/gtest.h>
 
 #include "host/simulation/planner.h"
@@ -15,7 +15,7 @@ using namespace testing;
 
 constexpr long B = 37;
 
-// Five steps here and there.
+// Five steps on host and device.
 void agrees(const Robot& robot, const StepOptions& options) {
   Evaluator e(robot, {.threads = 1});
   const Precision p = Precision::float64;

@@ -1,5 +1,5 @@
-// Evaluator::specialise for a device, through the fake CUDA library: emitted texts are chosen, compiled, cached, loaded and
-// launched as on a GPU, and their own index arithmetic runs, on the host (fake_cuda/program.cpp).
+// Evaluator::specialise for a device, through the fake CUDA library. Emitted sources are chosen, compiled, cached,
+// loaded and launched as on a GPU, and their own index arithmetic runs, on the host (fake_cuda/program.cpp).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,8 +20,9 @@ namespace {
 using namespace testing;
 
 namespace fs = std::filesystem;
-// Results of the specialised kernel on the device, and of the run-time-model kernel there, for arrays whose components
-// stand `gap` numbers further apart than they must, poisoned before, with guards between the components.
+// Results on the device of the specialised kernel and of the kernel that takes the model as data. The components of
+// the arrays are `gap` numbers further apart than necessary. Arrays are poisoned first, with guards between the
+// components.
 template <class Op, class Real>
 void agrees(const Robot& robot, Evaluator& special, long n, int repeat = 1, long gap = 0) {
   const Model<double>& m = robot.model;
@@ -59,14 +60,14 @@ Robot all_joints(unsigned seed, int bodies) {
 const char* const one_form = "*,*,*,*,0,specialised,64,trace,0,1,count\n";  // not the best of three
 
 TEST(DeviceSpecialised, EveryOperationAgreesWithTheRunTimeKernel) {
-  const Robot robot = all_joints(5, 3);  // larger ones have second derivatives too long to be unrolled
+  const Robot robot = all_joints(5, 3);  // the second derivatives of larger ones are too long to be unrolled
   Special s(robot, one_form);
   for_every_op([&](auto op, int) {
     using Op = decltype(op);
-    if (!available<Op>(robot.model)) return;  // of floating bases
+    if (!available<Op>(robot.model)) return;  // for operations of floating bases
     const int frame = Op::info.uses_frame ? robot.model.nf - 1 : 0;
     ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, frame, device)) << Op::info.name << s.told;
-    if (!Op::info.cuda) return;  // there is no kernel that takes the model as data to compare with
+    if (!Op::info.cuda) return;  // no kernel that takes the model as data exists for comparison
     agrees<Op, double>(robot, s.e, 67, 1, 5);
     if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
   });
@@ -98,7 +99,7 @@ TEST(DeviceSpecialised, RowsOfClosedRobotsAgreeWithTheRunTimeKernel) {
       if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) {
         if (!available<Op>(robot.model)) return;
         ASSERT_TRUE(s.e.specialise(Op::info.name, Precision::float64, 0, device)) << Op::info.name << s.told;
-        if (!Op::info.cuda) return;  // there is no kernel that takes the model as data to compare with
+        if (!Op::info.cuda) return;  // no kernel that takes the model as data exists for comparison
         agrees<Op, double>(robot, s.e, 67, 1, 5);
         if (Op::info.carried) agrees<Op, double>(robot, s.e, 3, 4);
       }
@@ -286,7 +287,8 @@ TEST(DeviceSpecialised, LaunchErrorsHaveTheWordsOfCuda) {
   EXPECT_EQ(counts().driver_allocations, blocks);
 }
 
-// Robots of more than 64 degrees of freedom have no run-time-model kernel on a device, but may have one of their own.
+// Robots of more than 64 coordinates have no device kernel that takes the model as data, but may have one of their
+// own.
 TEST(DeviceSpecialised, LargeRobotsRunByTheirOwnKernel) {
   const Robot robot = random_robot(1, {.bodies = 70, .types = {JointType::Revolute}, .branching = 0.9, .roots = 0});
   Special s(robot);

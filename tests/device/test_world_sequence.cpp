@@ -1,4 +1,4 @@
-// Steps of a world on a device, through the fake CUDA library, against the same sequence on the host.
+// Steps of a world on a device, through the fake CUDA library, compared with the same sequence on the host.
 #include "host/simulation/world_sequence.h"
 #include "tests/device/sequence_cases.h"
 #include "tests/support/robots/small_world.h"

@@ -1,8 +1,7 @@
-// contacts, for robots that carry some (core/model/contacts.h). RBDA
-// chapter 11.
+// Contacts, for robots with contacts in the model (core/model/contacts.h). RBDA chapter 11.
 //
-// OpArrays of contacts lie contact by contact; those of 3 nc have the normal and two tangents of each. `sweeps` and
-// `relax` belong to the robot's contacts, as a row's loops are traced.
+// Arrays of contacts are ordered by contact; arrays of 3 nc have the normal and two tangents of each. `sweeps` and
+// `relax` are properties of the robot's contacts, because the loops of an operation are traced.
 #pragma once
 #include "core/contact/contact_impulse.h"
 #include "core/contact/contact_step.h"
@@ -12,7 +11,7 @@
 
 namespace featherstorm::table {
 
-// The surface of contact k from the uniforms of soft contacts.
+// The surface of contact k, made from the uniforms of soft contacts.
 template <class U>
 struct SoftSurfaces {
   U K_n, D_n, K_t, D_t, rolling;

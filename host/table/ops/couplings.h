@@ -1,5 +1,4 @@
-// gears, mimic joints, differentials, those that the model carries
-// (Model::coupling). RBDA 9.6.
+// Gears, mimic joints and differentials of the model (Model::coupling). RBDA 9.6.
 //
 // u (nu): velocities of the joints that are not coupled, in the order of their coordinates; v = G u.
 #pragma once

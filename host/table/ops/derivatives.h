@@ -1,4 +1,4 @@
-// derivatives of inverse and forward dynamics by the state.
+// Derivatives of inverse and forward dynamics with respect to the state.
 #pragma once
 #include "core/derivatives/fd_linearization.h"
 #include "core/derivatives/rnea_second_derivatives.h"

@@ -1,4 +1,4 @@
-// hybrid dynamics and floating bases. RBDA 9.1 to 9.5.
+// Hybrid dynamics and floating bases. RBDA 9.1 to 9.5.
 #pragma once
 #include "core/dynamics/floating_base.h"
 #include "core/hybrid/hybrid_select.h"

@@ -1,6 +1,6 @@
-// Rows for further derivatives: of forward and hybrid dynamics, along directions and by parameters, and rates along a
-// motion (Garofalo et al.; Kim section 4). Tensors of nv^3 numbers are not rows: a row gives their product with one
-// direction, and a unit vector gives a slice (state_tensors.h puts slices together).
+// Further derivatives: of forward and hybrid dynamics, along directions, with respect to parameters, and rates along a
+// motion (Garofalo et al.; Kim section 4). No operation returns a tensor of nv^3 numbers. An operation returns its
+// product with one direction; a unit vector gives a slice (state_tensors.h assembles slices).
 #pragma once
 #include "core/derivatives/fd_parameter_derivatives.h"
 #include "core/derivatives/fd_second_derivatives.h"

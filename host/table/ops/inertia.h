@@ -1,4 +1,4 @@
-// The joint-space inertia matrix, its sparse factors, products and solutions with them. RBDA chapter 6.
+// The joint-space inertia matrix, its sparse factors, and products and solutions with them. RBDA chapter 6.
 #pragma once
 #include "core/dynamics/crba.h"
 #include "core/linear/ltdl.h"

@@ -1,9 +1,9 @@
-// closed loops, those that the model carries (Model::loops). RBDA chapter 8;
-// Kim 3.
+// Closed loops of the model (Model::loops). RBDA chapter 8; Kim 3.
 //
-// Marks (prescribed, independent, actuated) are numbers 0 or 1, the same for all instances. tolerance: of the ranks,
-// some 1e-11 in double, 1e-5 in float. rate: Baumgarte's 1 / T_stab [1/s], 0 for none. What is not stepped through time
-// has on a CUDA device only the kernels made for a robot, for the compiler's time.
+// Marks (prescribed, independent, actuated) are numbers 0 or 1, the same for all instances. tolerance: for the ranks,
+// about 1e-11 in double, 1e-5 in float. rate: Baumgarte's 1 / T_stab [1/s], 0 for none. To limit compile time, only
+// the operations that step through time have CUDA kernels that take the model as data; the others have kernels made
+// for a robot.
 #pragma once
 #include "core/loops/hybrid_loops.h"
 #include "core/loops/id_loops.h"

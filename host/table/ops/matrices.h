@@ -1,4 +1,4 @@
-// inertia and Coriolis matrices, gravity and Jacobians: their rates.
+// Rates of the inertia matrix, gravity and Jacobians; Coriolis matrices.
 #pragma once
 #include "core/rates/coriolis_matrix.h"
 #include "core/rates/crba_rate.h"

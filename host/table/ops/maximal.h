@@ -1,5 +1,5 @@
-// Rows between joints and bodies: velocities and forces of all bodies (Liu and Jain sections 6 and 7), a moving base
-// (Lynch and Park section 9.4), the operational-space inertia of several frames.
+// Operations between joints and bodies: velocities and forces of all bodies (Liu and Jain sections 6 and 7), a moving
+// base (Lynch and Park section 9.4), the operational-space inertia of several frames.
 #pragma once
 #include "core/dynamics/id_mass_centres.h"
 #include "core/dynamics/moving_base.h"

@@ -1,4 +1,4 @@
-// operational space. RBDA 7.2; Lynch and Park 9.6.
+// Operational space. RBDA 7.2; Lynch and Park 9.6.
 #pragma once
 #include "core/dynamics/operational_inertia.h"
 #include "core/dynamics/operational_space.h"

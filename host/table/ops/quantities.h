@@ -1,4 +1,4 @@
-// OpArrays that several operations take or give.
+// Arrays that several operations have as inputs or outputs.
 #pragma once
 #include "core/step/step.h"
 #include "host/table/row/operation.h"
@@ -100,13 +100,13 @@ inline constexpr OpArray da_dv{"da_dv", {nv, nv}, "1/s", "d a / d v"};
 inline constexpr OpArray by_v{"by_v", {nv, nv}, "", "derivative, along the direction, of that by v"};
 inline constexpr OpArray by_q{"by_q", {nv, nv}, "", "derivative, along the direction, of that by q"};
 
-// Of steps in time, after q, v, tau and target.
+// Uniforms of time steps, after q, v, tau and target.
 inline constexpr OpArrays step_uniforms{dt, kp, kd, limit_stiffness, limit_damping, friction_velocity};
 template <class T>
 FS_HD StepParameters<T> step_parameters(T dt, T limit_stiffness, T limit_damping, T friction_velocity) {
   return {dt, limit_stiffness, limit_damping, friction_velocity};
 }
-// Of soft contacts, one number for each.
+// Uniforms of soft contacts, one number for each contact.
 inline constexpr OpArrays soft_uniforms{K_n, D_n, K_t, D_t, rolling};
 
 }  // namespace featherstorm::table

@@ -1,4 +1,4 @@
-// dynamics as linear maps of the inertial parameters.
+// Dynamics as linear maps of the inertial parameters.
 #pragma once
 #include "core/rates/regressor.h"
 #include "host/table/ops/quantities.h"

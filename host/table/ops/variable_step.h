@@ -1,12 +1,12 @@
-// Rows of integrators beyond fixed steps of time-independent robots: variable steps (RBDA section 10.2), and dynamics,
-// derivatives and steps of robots with time-dependent joints (RBDA section 3.4), to which every instance brings its
-// time.
+// Integration beyond fixed steps of time-independent robots: variable steps (RBDA section 10.2), and dynamics,
+// derivatives and steps of robots with time-dependent joints (RBDA section 3.4), for which every instance has a time
+// of its own.
 //
-// A pass of dormand_prince is one attempt at a step; `repeat` passes are as many attempts, after which `remaining` says
-// of each instance whether it has reached the end. Where nothing remains a pass changes nothing.
+// One repetition of dormand_prince is one attempt at a step. After `repeat` attempts, `remaining` is the time that
+// each instance still has to the end; once it is zero, further attempts change nothing.
 //
-// User-defined joints, and so those that depend on time, have no CUDA kernels that take the model as data; traced ones
-// do.
+// User-defined joints, which include time-dependent joints, have no CUDA kernels that take the model as data, only
+// traced kernels.
 #pragma once
 #include "core/derivatives/timed_derivatives.h"
 #include "core/step/dormand_prince.h"

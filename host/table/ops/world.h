@@ -1,6 +1,7 @@
-// the world of a model file (core/world/world.h), for robots of MJCF files. MuJoCo's documentation, chapter Computation.
+// The world of a model file (core/world/world.h), for robots of MJCF files. MuJoCo's documentation, chapter
+// Computation.
 //
-// Arrays have MuJoCo's names, order and layout. The time of a step is that of the file.
+// Arrays have MuJoCo's names, order and layout. The time step is that of the file.
 #pragma once
 #include "core/actuation/histories.h"
 #include "core/collision/candidates.h"

@@ -1,13 +1,16 @@
-// How backends call the rows of the table: by arrays of arguments.
+// Calls of the table's operations with arrays of arguments.
 //
-// A row's function names its arguments; an array of one number comes as that number, unless it is an output:
+// The function of an operation names its arguments. An array of one number is passed as a number, unless it is an
+// output:
 //
 //   run(m, [frame,] inputs..., uniforms..., outputs...)
 //
-// (nvcc 13 takes at most nine `auto` parameters; rows with more name the types of inputs, uniforms, numbers and outputs.)
+// (nvcc 13 accepts at most nine `auto` parameters; operations with more name the types of inputs, uniforms, numbers
+// and outputs.)
 //
-// A row with optional inputs that is `common`, or of a world, has two forms, with them and without. In the latter they are Zeros, so
-// that nothing is computed with them. All other rows have one form, which is given all inputs.
+// A `common` operation with optional inputs, and one of a world, has two forms: with these inputs and without. In the
+// form without, the inputs are Zeros, so that nothing is computed with them. All other operations have one form, with
+// all inputs.
 #pragma once
 #include <array>
 #include <utility>
@@ -18,13 +21,13 @@
 
 namespace featherstorm {
 
-// For an argument of core's functions that a row does not have.
+// Stands for an argument of a core function that the operation does not have.
 template <class Q>
 FS_HD Zeros<ScalarOf<Q>> none(const Q&) {
   return {};
 }
 
-enum class Optional : unsigned char { only, absent, given };  // only: the row has no other form
+enum class Optional : unsigned char { only, absent, given };  // only: the operation has no other form
 
 constexpr bool has_optional(const OpInfo& info) {
   for (const OpArray& a : info.in)
@@ -35,7 +38,7 @@ constexpr bool has_two_forms(const OpInfo& info) {
   return (info.common || info.needs == Needs::world) && has_optional(info);
 }
 
-// "rnea" of a row without optional inputs, "rnea_f_ext" of one that is given them.
+// "rnea" without optional inputs, "rnea_f_ext" with them.
 template <class Op>
 struct GivenName {
   static constexpr std::string_view suffix = "_f_ext";
@@ -76,7 +79,7 @@ struct Form {
   }
 
  private:
-  // Where input k of the row stands among those of the form; -1: it is absent.
+  // The index of the operation's input k among the inputs of the form; -1: it is absent.
   static constexpr int place(std::size_t k) {
     if (optional != Optional::absent) return static_cast<int>(k);
     if (Row::info.in[k].optional()) return -1;
@@ -110,13 +113,13 @@ struct Form {
   }
 };
 
-// The forms of a list of rows.
+// The forms of a list of operations.
 template <class Op>
 constexpr auto forms_of() {
   if constexpr (has_two_forms(Op::info)) return List<Form<Op, Optional::absent>, Form<Op, Optional::given>>{};
   else return List<Form<Op, Optional::only>>{};
 }
-// Of these the one without optional inputs, or the only one.
+// The form without optional inputs, or the only form.
 template <class Op>
 using FirstForm = Element<0, decltype(forms_of<Op>())>;
 template <class Rows>

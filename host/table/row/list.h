@@ -1,4 +1,5 @@
-// Lists of types. A std::tuple of as many as the table has takes a compiler longer than all of the table's texts.
+// Lists of types. A std::tuple with as many elements as the table takes longer to compile than all algorithms of the
+// table.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -8,7 +9,7 @@ namespace featherstorm {
 template <class... T> struct List { static constexpr int size = sizeof...(T); };
 
 template <class... A, class... B> List<A..., B...> operator+(List<A...>, List<B...>);
-// Lists one behind the other.
+// The concatenation of lists.
 template <class... Lists> using Joined = decltype((List<>{} + ... + Lists{}));
 
 template <std::size_t i, class T> struct ListItem {};

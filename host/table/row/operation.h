@@ -1,4 +1,4 @@
-// What a row of the table of operations says of itself: an operation's name, equation, arrays and properties.
+// The fields of an operation of the table: name, equation, arrays and properties.
 //
 // Python's functions and their documentation, the kernels of every backend, self-checks, tests and benches follow from
 // these fields.
@@ -13,18 +13,18 @@
 
 namespace featherstorm {
 
-// How numbers are drawn for an array where an operation is tried: in self-checks, tests and benches.
+// The random numbers with which an array is filled in self-checks, tests and benchmarks.
 struct Sample {
   enum Kind : unsigned char {
     symmetric,  // in [-1, 1]
     positive,   // in [0.5, 1.5]
     position,   // a q of the robot
-    inertia,    // the packed M at one
-    ltdl,       // its factors
+    inertia,    // a packed inertia matrix M
+    ltdl,       // the factors of one
     ltl,
-    joint_force,  // what accelerates each joint by up to 10
-    body_force,   // and each body
-    joint_gain,   // in [0.5, 1.5] of each joint's inertia
+    joint_force,  // forces that accelerate each joint by up to 10
+    body_force,   // forces that accelerate each body by up to 10
+    joint_gain,   // between 0.5 and 1.5 times each joint's inertia
     odd,          // 0, 1, 0, 1, ...
     even,         // 1, 0, 1, 0, ...
     all_but_two,  // 1, but 0 for the last two
@@ -37,7 +37,7 @@ struct Sample {
 };
 constexpr Sample constant(double value) { return {Sample::fixed, value}; }
 
-// An input may be left out: zeros stand for it.
+// Optional inputs may be left out and are then zero.
 enum class Presence : bool { required, optional };
 inline constexpr Presence optional = Presence::optional;
 
@@ -49,7 +49,7 @@ struct OpArray {
   Sample sample{};
   Presence presence = Presence::required;
   constexpr bool optional() const { return presence == Presence::optional; }
-  // What numbers it may have, "" for all.
+  // The allowed values; "" for all.
   constexpr std::string_view range() const {
     switch (sample.kind) {
       case Sample::position: return "quaternions of length 1";
@@ -65,7 +65,7 @@ struct OpArray {
   }
 };
 
-// A few arrays, in the order of an operation's arguments.
+// The arrays of an operation, in the order of its arguments.
 struct OpArrays {
   static constexpr int most = 12;
   OpArray array[most];
@@ -90,20 +90,20 @@ struct OpArrays {
   constexpr const OpArray& operator[](std::size_t k) const { return array[k]; }
 };
 
-// What a robot must have for a row to be run.
+// Property that a robot must have for an operation.
 enum class Needs : unsigned char { nothing, floating_base, loops, coupling, contacts, world };
 inline constexpr const char* needs_words[] = {"",         "a floating base",     "kinematic loops", "coupled joints",
                                               "contacts", "a model file's world"};
 
-// How the work of an instance grows with the joints of a chain.
+// Growth of the work per instance with the number of joints in a chain.
 enum class Cost : unsigned char { linear, quadratic, cubic };
 inline constexpr const char* cost_words[] = {"O(n)", "O(n^2)", "O(n^3)"};
 
-// What rounding is multiplied by.
+// Factor by which rounding errors are amplified.
 enum class Condition : unsigned char {
   plain,
   cancels,         // sums of larger terms that cancel at the base
-  solves,          // the condition number of M or the like
+  solves,          // condition number of M or a similar matrix
   solves_twice,    // M^-1 twice, or the difference of two results that agree
   solves_squares,  // normal equations: the square of the condition number
 };
@@ -111,26 +111,28 @@ enum class Condition : unsigned char {
 struct OpInfo {
   std::string_view name, summary;
   std::string_view equation{}, source{};
-  std::string_view form_of{};  // the operation of which this is the form with its optional inputs (form.h)
+  std::string_view form_of{};  // the operation of which this is the form with optional inputs (form.h)
   OpArrays in{};
   OpArrays uniform{};  // the same numbers for all instances
   OpArrays out{};
   bool uses_frame = false;
   bool per_body = false;    // depends on more of the inertia than joint forces do (regroup.h)
-  bool carried = false;     // outputs 0.. take the place of inputs 0.. in the next pass (substeps)
-  bool takes_time = false;  // serves joints that depend on time
+  bool carried = false;     // outputs 0.. replace inputs 0.. in the next repetition (substeps)
+  bool takes_time = false;  // supports joints that depend on time
   Needs needs = Needs::nothing;
   Cost cost = Cost::linear;
   Condition condition = Condition::plain;
   int variants = 1;            // algorithms for the same map; kernels for any robot take the first
-  std::string_view inverse{};  // the row that gives back the forces from the accelerations (trace_derivative.cpp)
+  std::string_view inverse{};  // the operation that returns the forces for given accelerations (trace_derivative.cpp)
   // Kernels for any robot:
-  bool common = false;   // of every instruction set and for each size of CUDA models; else few, to keep builds short
-  bool inlined = false;  // with every call inlined, which takes the compiler long
-  bool cuda = true;      // on CUDA devices at all; without, the kernels made for one robot serve there
+  // common: for every instruction set and every size of CUDA model; other operations for few, to keep builds short
+  bool common = false;
+  bool inlined = false;  // with every call inlined, which takes long to compile
+  // cuda: has a CUDA kernel that takes the model as data; if not, kernels made for one robot are used on devices
+  bool cuda = true;
 };
 
-// Why the model cannot have the row, or "".
+// The reason why the model cannot have the operation, or "".
 template <class M>
 std::string_view lack(const M& m, Needs needs) {
   switch (needs) {
@@ -152,7 +154,7 @@ std::string_view lack(const M& m, Needs needs) {
   }
   return "";
 }
-// Whether the row computes with joints' placements at positions that have no time (joint/timed.h).
+// True if the operation computes placements of joints from positions without a time (joint/timed.h).
 constexpr bool lacks_time(const OpInfo& info) {
   if (info.takes_time || info.name == "integrate" || info.name == "difference") return false;
   for (const OpArray& a : info.in)
@@ -167,8 +169,8 @@ std::string_view lack(const M& m, const OpInfo& info) {
         return "the robot has joints that depend on time, expected an operation with an input t (rnea_timed, ...)";
   if constexpr (requires { m.world; })
     if (info.name.starts_with("smooth_step") && m.world.is_given() && m.world.integrator == Integrator::Discrete)
-      return "the integrator discrete is in steps with constraints alone (Simulation, Rollout), expected Euler, implicit, "
-             "implicitfast or RK4";
+      return "the integrator discrete is supported only in steps with constraints (Simulation, Rollout), expected "
+             "Euler, implicit, implicitfast or RK4";
   return lack(m, info.needs);
 }
 template <class Op, class M>

@@ -9,7 +9,7 @@
 
 namespace featherstorm {
 
-// One dimension of an array: a number, or a count of the robot times one.
+// One dimension of an array: a number, or a multiple of a count of the robot.
 enum class Count : unsigned char {
   one,
   nq,
@@ -40,9 +40,10 @@ struct Dimension {
   friend constexpr bool operator==(const Dimension&, const Dimension&) = default;
   friend constexpr Dimension operator*(int n, Dimension d) { return d.factor *= n, d; }
 };
-// Positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraints; independent
-// velocities of coupled joints; contacts; velocities without those of a floating base; of a model file's world the controls,
-// activations, forces of actuators, tendons, links, numbers of sensors, slots of contacts and numbers of histories.
+// Numbers of: positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraint
+// rows; independent velocities of coupled joints; contacts; velocities without those of a floating base. For the world
+// of a model file: controls, activations, actuator forces, tendons, links, sensor numbers, contact slots and numbers
+// of histories.
 inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
     n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv}, n_ctrl{Count::n_ctrl},
     n_act{Count::n_act}, n_out{Count::n_out}, n_tendons{Count::n_tendons}, n_links{Count::n_links},
@@ -75,7 +76,7 @@ FS_HD constexpr int extent(const M& m, const Dimension& d) {
     case Count::joint_nv: return m.nv < 6 ? 0 : d.factor * (m.nv - 6);
     default: break;
   }
-  if constexpr (requires { m.world; }) switch (d.count) {  // a device model has none
+  if constexpr (requires { m.world; }) switch (d.count) {  // device models have no world
       case Count::n_ctrl: return d.factor * m.world.nu;
       case Count::n_act: return d.factor * m.world.na;
       case Count::n_out: return d.factor * m.world.n_outputs;
@@ -102,7 +103,7 @@ std::vector<int> shape_of(const M& m, const Shape& s) {
   return extents;
 }
 
-// "2 nv, nv": of one instance of any robot.
+// For example "2 nv, nv": the shape of one instance of any robot.
 inline std::string words(const Shape& s) {
   static constexpr const char* names[] = {
       "",         "nq",     "nv",    "nh",    "nb",        "nf",      "nl",       "n_constraints", "nu",       "nc",

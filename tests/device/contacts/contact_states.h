@@ -1,4 +1,4 @@
-// States of worlds in which much touches, and what threads take of the memory that they are given there.
+// States of worlds with many contacts, and the memory that threads of the solver use for them.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 namespace featherstorm::testing {
 
-// States near the ground: a floating base low above it, joints anywhere near their zero.
+// States near the ground: a floating base low above it, joints near zero.
 inline Twin positions_near_the_ground(const Robot& robot, Precision p, long B) {
   const Model<double>& m = robot.model;
   const bool floats = m.nq > m.nv;
@@ -20,12 +20,12 @@ inline Twin positions_near_the_ground(const Robot& robot, Precision p, long B) {
   return q;
 }
 
-// Where everything touches everything.
+// States with contacts between everything.
 inline Robot touching_everywhere(bool convex) {
   return with_touching_world(load("go2"), {.convex = convex, .apart = 2, .margin = 100, .size = convex ? 4.0 : 1.0});
 }
 
-// Of the last launch there: no thread wanted more than it was given, and it was given little more than that.
+// Checks the last launch of the solver: no thread needed more memory than available, and at least 70 % of it was used.
 inline void expect_memory_fits() {
   const StandInSolver s = last_solver();
   EXPECT_EQ(s.out_of_room, 0);

@@ -1,4 +1,5 @@
-// Derivatives of a step of worlds whose contacts are found on the device, through the fake CUDA library, against the same sequence on the host.
+// Derivatives of a step of worlds whose contacts are found on the device, through the fake CUDA library, compared with
+// the same sequence on the host.
 #include <gtest/gtest.h>
 
 #include "host/gradients/gradient_sequence.h"
@@ -14,7 +15,7 @@ using namespace testing;
 
 using Sizes = std::vector<std::pair<std::string, long>>;
 
-// How far apart host and device are, of cotangents or tangents of all that a step takes.
+// The largest difference between host and device, in cotangents or tangents of all inputs of a step.
 double compare(const Robot& robot, Precision p, Derivative derivative, const SolverOptions& options, long B = 37) {
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = e.robot().model;

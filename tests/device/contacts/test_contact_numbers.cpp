@@ -1,4 +1,4 @@
-// Numbers of pairs and places of geoms that differ from instance to instance, in the solver of contacts on the device.
+// Numbers of pairs and placements of geoms that differ between instances, in the contact solver on the device.
 #include <gtest/gtest.h>
 
 #include "host/solver/contact_solver.h"

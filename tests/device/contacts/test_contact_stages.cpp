@@ -1,4 +1,5 @@
-// Worlds whose contacts are found on the device, a kernel a stage, through the fake CUDA library, against the same sequence on the host.
+// Worlds whose contacts are found on the device, one kernel per stage, through the fake CUDA library, compared with
+// the same sequence on the host.
 #include <gtest/gtest.h>
 
 #include "host/memory/device_graph.h"
@@ -14,15 +15,15 @@ namespace {
 
 using namespace testing;
 
-// What devices say that they have, until the end of the scope.
+// Sets the memory that devices report, until the end of the scope.
 struct DeviceMemory {
   explicit DeviceMemory(unsigned long bytes) { set_memory(bytes); }
   ~DeviceMemory() { set_memory(1ul << 36); }
 };
 
 struct Found {
-  double state = 0, force = 0;       // how far apart host and device are
-  double most_rows = 0, passes = 0;  // of an instance, on the host
+  double state = 0, force = 0;       // largest differences between host and device
+  double most_rows = 0, passes = 0;  // per instance, on the host
 };
 
 Found compare(const Robot& robot, Precision p, const SolverOptions& options, long steps, long B = 45) {
@@ -69,7 +70,7 @@ TEST(ContactStages, AreTheHostsStepByStep) {
     }
 }
 
-// What is read off contacts.
+// Readings of contacts.
 TEST(ContactStages, ReadingsAreTheHosts) {
   for (const bool convex : {false, true}) {
     SCOPED_TRACE(convex ? "convex shapes" : "closed forms");
@@ -96,7 +97,7 @@ TEST(ContactStages, ReadingsAreTheHosts) {
   }
 }
 
-// More rows than are solved in the space of rows: that of coordinates.
+// More rows than are solved in the space of rows, so the space of coordinates is used.
 TEST(ContactStages, OfManyRowsAreTheHosts) {
   const Robot robot = with_touching_world(load("go2"), {.elliptic = true, .apart = 1, .margin = 0.3});
   const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
@@ -123,7 +124,7 @@ TEST(ContactStages, WithoutSlipAreTheHosts) {
       EXPECT_FALSE(few_candidates(robot.model));
       const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
       EXPECT_EQ(one.most_rows, soft.most_rows);
-      // MuJoCo's search along the edge of a cone ends at 1e-10 of a squared force: rounding shows in single forces
+      // MuJoCo's search along the edge of a cone ends at 1e-10 of a squared force, so single forces show rounding
       const bool ends_early = elliptic && apart == 1;
       EXPECT_LT(one.state, ends_early ? 1e-6 : 1e-10);
       EXPECT_LT(one.force, ends_early ? 1e-4 : 1e-10);
@@ -152,7 +153,7 @@ TEST(ContactStages, TakeTheMemoryThatTheyAreGiven) {
   }
 }
 
-// More instances than work at once: each thread goes on with another.
+// More instances than run at once: each thread continues with another.
 TEST(ContactStages, OfManyInstancesAreInTurn) {
   const Robot robot = with_geoms(small_world());
   const DeviceMemory small(3ul << 22);
@@ -178,11 +179,11 @@ TEST(ContactStages, SimulationsFindContactsWhereThereAreMany) {
   for (int t = 0; t < 10; t++) host.step(), there.step();
   EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-9);
   EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), 1e-7);
-  // of a step: twice equations, too long for a kernel with others, solver, the way on; no copies
+  // kernels of a step: twice equations, which are too long to share a kernel, solver, integration; no copies
   EXPECT_EQ(counts().launches - launches, 10 * 6);
 }
 
-// A rollout with what rollouts have: controls that are drawn, numbers of each step, a cost, one of the end, states of each step.
+// A rollout with drawn controls, numbers per step, a cost, a terminal cost, and states of each step.
 struct Rolled {
   static constexpr long B = 23, T = 5;
   Precision p;
@@ -294,7 +295,7 @@ TEST(ContactStages, GiveBackTheirMemoryAndTheirKernels) {
   EXPECT_EQ(counts().live_blocks, before.live_blocks);
 }
 
-// The state's memory may be input and output, and outputs may lie in any order of numbers.
+// The state's memory may be both input and output, and outputs may have any order of numbers.
 TEST(ContactStages, StatesMayBeOverwritten) {
   const Robot robot = with_geoms(small_world());
   Evaluator e(robot, {.threads = 1});
@@ -303,7 +304,7 @@ TEST(ContactStages, StatesMayBeOverwritten) {
   const Sequence s = world_sequence(e, p, solver_options(e.robot().model, p));
   const Twin q = positions_near_the_ground(robot, p, B), v(p, B, 4, 1), act(p, B, 1, 1), qacc(p, B, 4, 1),
              rows(p, 4, B, 1);
-  const auto transposed = [&](bool there) {  // (B, 4), a row an instance
+  const auto transposed = [&](bool there) {  // (B, 4), one row per instance
     ArrayRef a = there ? rows.there.ref() : rows.host.ref();
     std::swap(a.instances, a.components), std::swap(a.instance_stride, a.component_stride);
     return SequenceMemory{"qfrc_constraint", a};

@@ -1,4 +1,4 @@
-// The kernels of the contact solver, as cuda/kernels/contact_solver.cu has them, on the host: all blocks, last thread first, each
+// The kernels of the contact solver (cuda/kernels/contact_solver.cu) on the host: all blocks, last thread first, each
 // with its part of the launch's memory.
 #define FEATHERSTORM_LAUNCHED_SCRATCH
 #include "cuda/kernels/contact_solver.h"
@@ -15,7 +15,7 @@ StandInSolver used{};
 
 template <class Real, SolverAlgorithm text>
 cudaError_t launch(const void* bytes, const SolverLaunch& l, cudaStream_t stream) {
-  // a launch keeps copies of its parameters, as a kernel has them
+  // a launch copies its parameters, as for a kernel
   const auto solver = *static_cast<const DeviceSolver<Real>*>(bytes);
   const SolverArguments<Real, text> a = solver_arguments<Real, text>(l);
   return fake_cuda_launch(stream, [solver, a, blocks = l.blocks] {

@@ -1,5 +1,5 @@
-// The part of the CUDA runtime that cuda/*.cpp uses, declared for the fake CUDA library (runtime.cpp): the backend's sources are
-// compiled against this header in place of the toolkit's, with the same names and error numbers.
+// The part of the CUDA runtime that cuda/*.cpp uses, declared for the fake CUDA library (runtime.cpp). The backend's
+// sources are compiled against this header instead of the toolkit's, with the same names and error numbers.
 #pragma once
 #include <cstddef>
 
@@ -88,7 +88,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel);
-// Options of the loader are not imitated: their arguments must be null and 0.
+// Loader options are not supported: their arguments must be null and 0.
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void*, unsigned, void*, void*,
                                 unsigned);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);

@@ -1,4 +1,4 @@
-// The kernel of networks of dense layers, as cuda/kernels/dense.cu has it, on the host.
+// The kernel of networks of dense layers (cuda/kernels/dense.cu) on the host.
 #include "cuda/kernels/dense.h"
 
 #include "cuda/kernels/launcher.h"

@@ -1,10 +1,10 @@
-// What stands around an emitted CUDA text that is compiled for the host: the words of CUDA, and at the end a way to run
-// the kernel thread by thread. fake_cuda/program.cpp splits this file at the line that names the text, and defines
-// FAKE_CUDA_BARRIERS: 1 where the text has barriers, else 0.
+// The frame around an emitted CUDA source that is compiled for the host: CUDA's keywords, and at the end a function
+// that runs the kernel thread by thread. fake_cuda/program.cpp splits this file at the line that marks the text, and
+// defines FAKE_CUDA_BARRIERS: 1 if the source has barriers, else 0.
 //
-// Threads that wait for each other are coroutines: each runs to its barrier before the next one goes on, first to last in
-// one phase and last to first in the next, so that who reads what is not yet written finds out. Shared memory is NaN when a
-// block begins.
+// Threads that wait for each other are coroutines. Each runs to its barrier before the next one continues, first to
+// last in one phase and last to first in the next, so that reading a value before it is written is detected. Shared
+// memory is NaN when a block begins.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 struct StandInIndex { unsigned x; };
 static thread_local StandInIndex blockIdx, blockDim, threadIdx;
 namespace fake_cuda {
-constexpr unsigned stack_bytes = 1 << 19;  // unoptimised text keeps every value in memory
+constexpr unsigned stack_bytes = 1 << 19;  // unoptimised code keeps every value in memory
 struct Thread {
   ucontext_t at;
   bool done;
@@ -46,11 +46,11 @@ template <class... P> void run(void (*kernel)(P...), void** arguments) {
 }
 }  // namespace fake_cuda
 
-// Bytes of the kernel's parameters; returns how many there are, at most 16.
+// Writes the sizes of the kernel's parameters in bytes; returns their number, at most 16.
 extern "C" int fake_cuda_parameters(unsigned long* sizes) {
   return fake_cuda::sizes_of(featherstorm::vector_math::featherstorm_kernel, sizes);
 }
-// The linker tells where the text's shared memory lies; nowhere, if it has none.
+// The linker defines the address of the kernel's shared memory; null if it has none.
 extern "C" __attribute__((weak, visibility("hidden"))) char __start_fake_cuda_shared[], __stop_fake_cuda_shared[];
 
 namespace fake_cuda {
@@ -60,7 +60,7 @@ static void body() {
   threads[current].done = true;
 }
 
-// A block whose threads meet at barriers.
+// Runs a block whose threads wait for each other at barriers.
 static void run_together(unsigned count) {
   if (__start_fake_cuda_shared)
     memset(__start_fake_cuda_shared, 0xff, size_t(__stop_fake_cuda_shared - __start_fake_cuda_shared));
@@ -91,7 +91,7 @@ static void run_together(unsigned count) {
 }
 }  // namespace fake_cuda
 
-// All threads of a launch, the last one first.
+// Runs all threads of a launch, the last one first.
 extern "C" void fake_cuda_launch_source(void** arguments, unsigned blocks, unsigned threads) {
   blockDim.x = threads;
   fake_cuda::parameters = arguments;

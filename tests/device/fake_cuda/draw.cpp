@@ -1,4 +1,4 @@
-// The kernel of stages that draw, as cuda/kernels/draw.cu has it, on the host.
+// The kernel of stages that draw random numbers (cuda/kernels/draw.cu) on the host.
 #include "cuda/kernels/draw.h"
 
 #include "cuda/kernels/launcher.h"

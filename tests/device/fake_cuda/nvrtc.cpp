@@ -1,5 +1,5 @@
-// The part of libnvrtc that host/compile/nvrtc.cpp uses. Its machine code is the text itself behind a mark; what it says of
-// registers is invented, the same for every text.
+// The part of libnvrtc that host/compile/nvrtc.cpp uses. Its machine code is a mark followed by the source itself. The
+// reported registers are invented and the same for every source.
 #include <atomic>
 #include <cstring>
 #include <string>

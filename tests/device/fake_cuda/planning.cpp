@@ -1,5 +1,5 @@
-// The launchers of uploads and reductions, on the host. CUB's part, adding up in any order, is a loop from the end and
-// a tree, each over the text of cuda/kernels/reduce.h.
+// The launchers of uploads and reductions on the host. CUB's part, adding in any order, is replaced by a loop from the
+// end and a tree, both with the algorithm of cuda/kernels/reduce.h.
 #include "cuda/kernels/launcher.h"
 #include "cuda/kernels/reduce.h"
 #include "cuda/kernels/upload.h"
@@ -8,7 +8,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr unsigned long imitated_work = 1024;  // bytes that the reductions want behind the sum's
+constexpr unsigned long imitated_work = 1024;  // bytes of work memory that the reductions request in addition
 
 template <class Real>
 void mean_of(const SampleArray& a, const double* weights, Real* mean) {

@@ -1,5 +1,5 @@
-// Code that is loaded at run time: the fake CUDA library's "machine code" is an emitted CUDA text (nvrtc.cpp), which is compiled
-// here by the host's compiler, so that the text's own index arithmetic runs.
+// Code loaded at run time. The fake CUDA library's "machine code" is an emitted CUDA source (nvrtc.cpp). It is
+// compiled here by the host's compiler, so that the source's own index arithmetic runs.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ std::set<const CUlib_st*> loaded;
 unsigned last_threads = 0;
 int launches = 0;
 
-// A text compiled as a library; false where the compiler refuses it.
+// Compiles a source as a library; false if it does not compile.
 bool compile(const std::string& text, const fs::path& library) {
   const fs::path source = fs::path(library).replace_extension(".cpp");
   std::ofstream(source) << text;
@@ -46,7 +46,8 @@ bool compile(const std::string& text, const fs::path& library) {
   return std::system(command.c_str()) == 0;
 }
 
-// The same, of a text that any process has had before without the compiler: tests make the same kernels over and over.
+// The same, but copies the library if any process has compiled this source before: tests make the same kernels
+// repeatedly.
 bool compile_once(const std::string& text, const fs::path& library) {
   const fs::path folder = FEATHERSTORM_COMPILED_TEXTS;
   const fs::path known = folder / featherstorm::Hash().add_field(FEATHERSTORM_HOST_COMPILER).add_field(text).hex();
@@ -56,13 +57,14 @@ bool compile_once(const std::string& text, const fs::path& library) {
   fs::create_directories(folder, none);
   if (std::distance(fs::directory_iterator(folder, none), fs::directory_iterator()) > 2000)
     fs::remove_all(folder, none);
-  // appears by rename, as others may look for it
+  // created by rename, because other processes may look for it
   const fs::path part = known.string() + "-" + library.parent_path().filename().string();
   if (fs::copy_file(library, part, none)) fs::rename(part, known, none);
   return true;
 }
 
-// The text of a kernel as a library of its own, whose memory it shares with no other; null where the compiler refuses it.
+// Compiles and opens the source of a kernel as a library that shares memory with no other; null if it does not
+// compile.
 void* compile_and_open(const std::string& text) {
   std::string folder = (fs::temp_directory_path() / "featherstorm-fake-cuda-XXXXXX").string();
   if (!mkdtemp(folder.data())) return nullptr;
@@ -122,7 +124,7 @@ int fake_cuda_max_threads(const void* kernel) {
     if (&l->kernel == kernel) return l->max_threads;
   return 64;
 }
-// As on a device, the parameters are copied when the kernel is launched, by the sizes that it declares.
+// As on a device, parameters are copied at the launch, with the sizes that the kernel declares.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t,
                              cudaStream_t s) {
   const CUkern_st k = *static_cast<const CUkern_st*>(kernel);

@@ -1,4 +1,4 @@
-// The imitation of the CUDA runtime; see fake_cuda.h.
+// The imitation of the CUDA runtime (fake_cuda.h).
 #include "tests/device/fake_cuda/runtime.h"
 
 #include <chrono>
@@ -16,14 +16,14 @@
 namespace {
 
 struct Capture {
-  std::thread::id by;  // the thread that began it: its mode is cudaStreamCaptureModeThreadLocal
+  std::thread::id by;  // the thread that began it; the mode is cudaStreamCaptureModeThreadLocal
   std::vector<std::function<void()>> work;
 };
 struct State {
   std::recursive_mutex mutex;
   int devices = 2;
-  std::size_t local_bytes = 0;                // of each kernel, as it says
-  std::size_t memory = std::size_t(1) << 36;  // of a device, as it says
+  std::size_t local_bytes = 0;                // of each kernel, as reported
+  std::size_t memory = std::size_t(1) << 36;  // of a device, as reported
   StandInCounts counts{};
   std::map<std::string, cudaError_t> failing;
   std::map<cudaStream_t, std::vector<std::function<void()>>> waiting;  // work by stream
@@ -31,22 +31,22 @@ struct State {
   std::multimap<std::pair<int, std::size_t>, void*> kept;              // the pools' free blocks by device and size
   std::map<void*, int> pool_of;                                        // device of a pool's block
   std::map<cudaStream_t, Capture> captured;                            // by stream, while it is captured
-  cudaError_t sticky = cudaSuccess;                                    // a kernel's failure, shown at the next wait
+  cudaError_t sticky = cudaSuccess;                                    // failure of a kernel, reported at the next wait
 };
 State& state() {
-  static State* s = new State;  // outlives whoever destroys a model at the end of the process
+  static State* s = new State;  // outlives models destroyed at the end of the process
   return *s;
 }
 thread_local int current_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 
-// Puts work at the end of a stream, or of the graph that captures it.
+// Appends work to a stream, or to the graph that captures it.
 void give(cudaStream_t stream, std::function<void()> work) {
   State& s = state();
   const auto captured = s.captured.find(stream);
   (captured != s.captured.end() ? captured->second.work : s.waiting[stream]).push_back(std::move(work));
 }
-// While a thread captures a stream it may neither wait nor take memory; other threads may.
+// A thread that captures a stream may neither wait nor allocate memory; other threads may.
 bool this_thread_captures() {
   for (const auto& [stream, capture] : state().captured)
     if (capture.by == std::this_thread::get_id()) return true;
@@ -55,7 +55,7 @@ bool this_thread_captures() {
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-// The error asked for, once.
+// The requested error, once.
 cudaError_t asked(const char* function) {
   const auto found = state().failing.find(function);
   if (found == state().failing.end()) return cudaSuccess;
@@ -90,7 +90,7 @@ cudaError_t fake_cuda_launch(cudaStream_t stream, std::function<void()> work) {
     if (const cudaError_t e = asked("kernel")) state().sticky = e;
     else work();
   });
-  return cudaGetLastError();  // as launches written <<<>>> tell it: a failure before this one, too
+  return cudaGetLastError();  // as launches written <<<>>> report it, including an earlier failure
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
@@ -279,7 +279,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t launchable, cudaStream_t stream) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t launchable) { return delete launchable, cudaSuccess; }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
-// An event is the moment at which its stream came to it.
+// An event is the moment at which its stream reached it.
 struct CUevent_st {
   cudaStream_t stream = nullptr;
   std::chrono::steady_clock::time_point when{};
@@ -311,7 +311,7 @@ cudaError_t cudaDeviceSynchronize() {
   s.counts.waits++;
   for (auto& stream : s.waiting)
     for (const auto& work : std::exchange(stream.second, {})) work();
-  return s.sticky;  // the streams of both devices; an error stays for who waits for its stream
+  return s.sticky;  // for the streams of both devices; an error is reported to whoever waits for its stream
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* a, const void* kernel) {
   Lock lock(state().mutex);

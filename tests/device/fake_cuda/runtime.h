@@ -1,13 +1,14 @@
-// What the fake CUDA library's launchers need of its runtime.
+// Functions of the runtime for the fake CUDA library's launchers.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <functional>
 
-// Puts a kernel's work at the end of a stream of the current device.
+// Appends a kernel's work to a stream of the current device.
 cudaError_t fake_cuda_launch(cudaStream_t stream, std::function<void()> work);
-// The error asked for of this function of the runtime, once.
+// The error requested for this runtime function, once.
 cudaError_t fake_cuda_asked(const char* function);
 void fake_cuda_count_programs(int change);
-// What a kernel may have in a block: the __launch_bounds__ of a loaded one, else what cuda/kernels/kernels.cuh has.
+// The largest number of threads per block of a kernel: its __launch_bounds__ if it is loaded, else that of
+// cuda/kernels/kernels.cuh.
 int fake_cuda_max_threads(const void* kernel);

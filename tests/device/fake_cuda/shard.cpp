@@ -1,5 +1,5 @@
-// The kernels of one shard, as cuda/kernels/shard.cu enters them, launched on the host: all blocks of the grid, last thread
-// first.
+// The kernels of one shard, with the entry points of cuda/kernels/shard.cu, launched on the host: all blocks of the
+// grid, last thread first.
 #include "cuda/kernels/kernels.cuh"
 #include "cuda/kernels/launcher.h"
 #include "tests/device/fake_cuda/runtime.h"
@@ -9,7 +9,7 @@ namespace featherstorm {
 template <class Op, class Real, int limit>
 cudaError_t launch(const void* model, const Array* in, const Array* out, const LaunchOptions& o, cudaStream_t stream) {
   using M = DeviceModel<Real, limit>;
-  // a launch keeps copies of its parameters, as a kernel has them
+  // a launch copies its parameters, as for a kernel
   const M m = *static_cast<const M*>(model);
   const Arguments<Op, Real> a = arguments<Op, Real>(m, in, out, o);
   return fake_cuda_launch(stream, [m, a] {

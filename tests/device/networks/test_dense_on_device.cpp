@@ -1,4 +1,5 @@
-// Networks of dense layers on a device, through the fake CUDA library, against sums of products and against the host.
+// Networks of dense layers on a device, through the fake CUDA library, compared with sums of products and with the
+// host.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -14,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// Inputs of B instances and room for outputs of T steps, on both sides.
+// Inputs of B instances and memory for outputs of T steps, on host and device.
 struct Networking {
   Precision p;
   long B, T;
@@ -91,7 +92,7 @@ TEST(DenseOnDevice, TakesNoMemoryWhenWarmAndIsCaptured) {
   EXPECT_LT(n.y.difference(&stream), 1e-5);
 }
 
-// Traced stages about two networks, with weights of each step; more numbers than one launch sends.
+// Traced stages around two networks, with weights for each step; more numbers than one launch sends.
 TEST(DenseOnDevice, NetworksInsideAProgramAreTheHosts) {
   constexpr long B = 70, T = 3;
   for (const Precision p : {Precision::float32, Precision::float64}) {

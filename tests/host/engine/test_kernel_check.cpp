@@ -83,8 +83,8 @@ TEST(KernelCheck, AKernelWithoutNumbersWhereRobotsStartIsNotUsed) {
     f.e.kernel("rnea", p);
     EXPECT_FALSE(f.e.specialised("rnea", p));
     EXPECT_EQ(f.told,
-              "rnea of iiwa14: the assembled kernel is not used: tau is no number in a state where that of the text is "
-              "one\n");
+              "rnea of iiwa14: the assembled kernel is not used: tau is not finite in a state where the "
+              "algorithm's result is finite\n");
     ASSERT_EQ(f.e.checks().size(), 1u);
     EXPECT_TRUE(f.e.checks()[0].result.lacks_numbers && !f.e.checks()[0].result.passed);
   }
@@ -96,7 +96,8 @@ TEST(KernelCheck, WhereNothingElseServesAKernelMayLackNumbers) {
   Faulty f(robot, no_number_at_zero, {"mass"});
   f.e.kernel("rnea", Precision::float64);
   EXPECT_EQ(f.told.find("rnea of iiwa14: the "), 0u) << f.told;
-  EXPECT_NE(f.told.find(" kernel serves, as there is no other, but tau is no number"), std::string::npos) << f.told;
+  EXPECT_NE(f.told.find(" kernel is used because there is no other, but tau is not finite"), std::string::npos)
+      << f.told;
   ASSERT_EQ(f.e.checks().size(), 1u);
   EXPECT_FALSE(f.e.checks()[0].result.passed);
 }
@@ -150,7 +151,9 @@ TEST(KernelCheck, RowsWithParametersAreComparedAtTheRobotsOwnNumbers) {
   try {
     f.e.run("crba", {q.ref(), mass.ref()}, {M.ref()});
     FAIL() << "no error";
-  } catch (const Error& e) { EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the text in double"); }
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the algorithm in double");
+  }
   Evaluator sound(robot, {.parameters = {"mass"}});
   sound.kernel("crba", Precision::float64);
   ASSERT_EQ(sound.checks().size(), 1u);
@@ -233,7 +236,7 @@ TEST(KernelCheck, ASmallOutputIsJudgedByItsUsualSize) {
 
 TEST(KernelCheck, SaysWhatDiffers) {
   EXPECT_EQ((KernelCheck{"tau", 8e-4, 1e-9, false}).words(),
-            "tau differs by 8e-04 of its size from the text in double, expected at most 1e-09");
+            "tau differs by 8e-04 of its size from the algorithm in double, expected at most 1e-09");
   EXPECT_EQ(KernelCheck{}.words(), "not compared");
 }
 

@@ -236,7 +236,7 @@ TEST(LoadUrdf, RefusesMoreDofsThanTheMatrixCanHold) {
     text += "<link name='l" + n + "'>" + kMass + "</link><joint name='j" + n + "' type='floating'><parent link='l" +
             std::to_string(i - 1) + "'/><child link='l" + n + "'/></joint>";
   }
-  EXPECT_EQ(error_of(text + "</robot>"), "x.urdf: has 12000 degrees of freedom; more than 10000 are no robot");
+  EXPECT_EQ(error_of(text + "</robot>"), "x.urdf: has 12000 degrees of freedom, expected at most 10000");
 }
 
 TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {

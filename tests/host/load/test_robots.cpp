@@ -102,7 +102,7 @@ TEST(Robots, SayWhereTheFileShouldBe) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "robot 'go2': /nowhere/go2.urdf is not there; set FEATHERSTORM_ROBOTS to the directory of the built-in "
+        "robot 'go2': /nowhere/go2.urdf does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in "
         "robots");
   }
 }

@@ -122,7 +122,7 @@ const Refusal kRefusals[] = {
      "x.urdf:2: joint 'j': <parent> has no attribute 'link'"},
     {"UnknownLink", robot("<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='z'/></joint>"),
      "x.urdf:2: joint 'j': <child> names the link 'z', which does not exist"},
-    {"TwoOrigins", joint("fixed", "<origin/><origin/>"), "x.urdf:4: joint 'j': <origin> stands there twice"},
+    {"TwoOrigins", joint("fixed", "<origin/><origin/>"), "x.urdf:4: joint 'j': <origin> occurs twice"},
     {"NotANumber", joint("fixed", "<origin xyz='0 1,5 0'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: '1,5' is not a number"},
     {"Nan", joint("fixed", "<origin xyz='nan 0 0'/>"),
@@ -172,14 +172,14 @@ const Refusal kRefusals[] = {
 
 const Refusal kOdd[] = {
     {"TwoInertials", robot("<link name='a'>" + kMass + kMass + "</link>"),
-     "link 'a': <inertial> stands there twice; the first one is taken"},
+     "link 'a': <inertial> occurs twice; the first one is used"},
     {"NoMass", inertial(""), "link 'a': <inertial> has no <mass>; taken as 0"},
     {"NoInertia", inertial("<mass value='1'/>"),
      "link 'a': <inertial> has a mass and no <inertia>; taken as a point mass"},
     {"IndefiniteInertia", inertia("1", "2", "1", "1"),
-     "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+     "link 'a': <inertia> is not positive definite; kept, although no physical body has it"},
     {"NegativeInertia", inertia("-1", "0", "-1", "-1"),
-     "link 'a': <inertia> is not positive definite; kept, though no body has it"},
+     "link 'a': <inertia> is not positive definite; kept, although no physical body has it"},
     {"CrossedLimits", joint("revolute", "<limit lower='1' upper='-1'/>"),
      "joint 'j': <limit> has lower above upper; taken as unlimited"},
     {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"),
@@ -201,7 +201,8 @@ INSTANTIATE_TEST_SUITE_P(Urdf, UrdfRefuses, ::testing::ValuesIn(kRefusals),
 
 // apart from the list above, which every process of these tests makes
 TEST(Urdf, RefusesAFileTooLongToBeARobot) {
-  EXPECT_EQ(error_of(std::string((64u << 20) + 1, ' '), false), "x.urdf: has more than 64 MiB, which is no robot");
+  EXPECT_EQ(error_of(std::string((64u << 20) + 1, ' '), false),
+            "x.urdf: has more than 64 MiB, the largest size accepted");
 }
 
 // Files write 1e16, 3.4e38 or inf where there is no limit.
@@ -321,7 +322,7 @@ TEST(Urdf, SaysWhatLooksOdd) {
             std::vector<std::string>{"joint 'j' has a range of one point"});
   EXPECT_EQ(
       read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x").notices,
-      std::vector<std::string>{"link 'a': <inertia> has no mass; kept, though no body has it"});
+      std::vector<std::string>{"link 'a': <inertia> has no mass; kept, although no physical body has it"});
   EXPECT_EQ(read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x",
                       {.strict = true})
                 .notices,
@@ -379,7 +380,7 @@ TEST(UrdfFile, RefusesXacroEmptyAndHugeFiles) {
   EXPECT_EQ(file_error(folder + "/empty.urdf"), folder + "/empty.urdf: is empty");
   test::write_file(folder + "/huge.urdf", " ");
   std::filesystem::resize_file(folder + "/huge.urdf", kMaxUrdfBytes + 1);  // sparse
-  EXPECT_EQ(file_error(folder + "/huge.urdf"), folder + "/huge.urdf: has more than 64 MiB, which is no robot");
+  EXPECT_EQ(file_error(folder + "/huge.urdf"), folder + "/huge.urdf: has more than 64 MiB, the largest size accepted");
 }
 
 TEST(UrdfText, QuotesHostileNamesHarmlessly) {

@@ -235,7 +235,7 @@ def test_bodies_stay_awake():
     xml = FLOATING.replace("<option", '<option><flag sleep="enable"/></option><option', 1)
     m, awake = model(xml), model(FLOATING)
     assert m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP
-    with pytest.warns(fs.Notice, match="flag sleep is left out: bodies stay awake"):
+    with pytest.warns(fs.Notice, match="flag sleep is ignored: bodies stay awake"):
         b = batch(m)
     reference = theirs.Batch(awake, N, 1)
     reference.state[:] = stirred(awake, N)
@@ -243,7 +243,7 @@ def test_bodies_stay_awake():
         x.step(nstep=4)
     assert_close(b.qpos, reference.qpos), assert_close(b.qvel, reference.qvel)
     loaded = fs.from_mujoco(m)
-    assert loaded.has_world and any("flag sleep is left out" in notice for notice in loaded.notices)
+    assert loaded.has_world and any("flag sleep is ignored" in notice for notice in loaded.notices)
     free = Batch(model(), 2, 1, dtype="float64")  # nothing depends on its mocap body but fields and sensors
     free.mocap_pos[:, 0, 2] = [3, 4]
     xpos, data = free.xpos, free.sensordata

@@ -161,7 +161,7 @@ def test_bytes_with_wrong_pairs_are_refused(wrong):
     rebuild, (data,) = model.robot.__reduce__()
     right = struct.pack("<4i", 0, 1, 4, 3)  # geoms, slots, dimension
     assert data.count(right) == 1
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="are inconsistent"):
         rebuild(data.replace(right, struct.pack("<4i", *wrong)))
     rebuild(data)
 

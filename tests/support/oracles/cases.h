@@ -1,4 +1,4 @@
-// The random robots that the algorithm tests run on, each with its oracle and a state, and calls that return vectors.
+// The random robots of the algorithm tests, each with its oracle and a state, and calls that return vectors.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ void for_random_robots(const std::function<void(const Case&)>& f, unsigned count
 // f(robot, state): random robots over all joint types, every other one on a floating base. Without an oracle.
 void for_robots_in_states(const std::function<void(const Robot&, const State&)>& f, unsigned count = 60);
 
-// Calls of the texts in core with arrays of T; P is the scalar of the model.
+// Calls of core algorithms with arrays of T; P is the scalar of the model.
 template <class T, class P>
 std::vector<T> call_rnea(const Model<P>& m, const std::vector<T>& q, const std::vector<T>& v, const std::vector<T>& a,
                          const std::vector<T>& f_ext) {
@@ -76,10 +76,10 @@ extern template std::vector<double> call_articulated_bodies(const Model<double>&
                                                             const std::vector<double>&);
 extern template std::vector<double> call_crba(const Model<double>&, const std::vector<double>&);
 
-// Largest force anywhere in an inverse dynamics: the scale that rounding of its torques is relative to.
+// Largest force anywhere in an inverse dynamics. Rounding of its torques is relative to this scale.
 double force_scale(const Case& c, const std::vector<double>& a);
-// Error of accelerations as the joint forces it stands for, relative to the largest force: free of H's condition
-// number.
+// Error of accelerations, expressed as joint forces and relative to the largest force, so that H's condition number
+// does not matter.
 double force_error(const Case& c, const std::vector<double>& got, const std::vector<double>& expected);
 template <class A> double force_error(const Case& c, const A& got, const std::vector<double>& expected) {
   return force_error(c, std::vector<double>(std::begin(got), std::end(got)), expected);

@@ -1,4 +1,4 @@
-// Coriolis matrices of every form as dense ones, for tests.
+// Coriolis matrices of every form as dense matrices, for tests.
 #pragma once
 #include <limits>
 

@@ -1,7 +1,8 @@
-// The dense oracle: RBDA's algorithms with 6x6 matrices on the links and joints as the user gave them.
+// The dense oracle: RBDA's algorithms with 6x6 matrices, on links and joints as the user specified them.
 //
-// Shares no text with core/: its own Pluecker algebra, its own joints (dense_joint.h), welded links as bodies of their
-// own, frames as in the specification. Of the Robot it reads the places of coordinates only (joint and body names).
+// It shares no code with core/: it has its own Pluecker algebra and its own joints (dense_joint.h), treats welded
+// links as separate bodies, and uses the frames of the specification. From the Robot it reads only the positions of
+// coordinates (joint and body names).
 #pragma once
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ Matrix6 transform_to(const Matrix4& T);
 // RBDA (2.63)
 Matrix6 inertia(double m, const Vector3& c, const Matrix3& Ic);
 
-// One link. Its joint has no coordinates where it is welded or stands on the world.
+// One link. Its joint has no coordinates if it is welded or fixed to the world.
 struct Node {
   std::string name;
   int parent = -1;  // node, -1 for the world
@@ -32,7 +33,7 @@ struct Node {
   Vector3 com;
 };
 
-// Everything that depends on position and velocity.
+// All quantities that depend on position and velocity.
 struct Pose {
   std::vector<Matrix6> X;  // parent to node
   std::vector<MatrixX> S;
@@ -57,7 +58,7 @@ class Tree {
   // RBDA Table 6.2
   MatrixX crba(const std::vector<double>& q) const;
 
-  // RBDA (7.18)-(7.42), three passes
+  // RBDA (7.18)-(7.42), three sweeps
   VectorX aba(const std::vector<double>& q, const std::vector<double>& v, const std::vector<double>& tau,
               const std::vector<double>& f_ext) const;
 
@@ -78,11 +79,11 @@ class Tree {
   static JointSpec welded();
   static VectorX part(const std::vector<double>& x, const Node& n);
   Vector6 base_acceleration(bool with_gravity) const;
-  // f_ext of the body whose frame's origin this link carries, in link axes
+  // f_ext of the body at whose frame's origin this link is, in link axes
   static Vector6 external(const Node& n, const Matrix4& T, const std::vector<double>& f_ext);
 };
 
-// The packed matrix of the model as a dense symmetric one.
+// The packed matrix of the model as a dense symmetric matrix.
 MatrixX unpacked(const Model<double>& m, const std::vector<double>& H);
 
 }  // namespace featherstorm::testing::dense

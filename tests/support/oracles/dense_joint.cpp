@@ -4,8 +4,8 @@ namespace featherstorm::testing::dense {
 
 namespace {
 
-// C += s A B, element by element: without optimisation Eigen's text for it is many calls. With sanitizers three tests took 17 s of
-// processor time with it, 12 with this.
+// C += s A B, element by element. Without optimisation, Eigen's code consists of many calls: with sanitizers three
+// tests took 17 s of processor time with it, 12 with this.
 void add_product(Matrix4& C, const Matrix4& A, const Matrix4& B, double s = 1) {
   const double *a = A.data(), *b = B.data();  // by columns
   double* c = C.data();
@@ -92,7 +92,7 @@ Matrix3 joint_axes(const JointSpec& j) {
       const Vector3 z = Vector3::Unit(k) * (u(k) > 0 ? 1 : -1), x = Vector3::Unit((k + 1) % 3);
       return (Matrix3() << x, z.cross(x), z).finished();
     }
-  // I + K + K^2 / (1 + u_z), where 1 + u_z = |K z|^2 / (1 - u_z) has its digits near -z too
+  // I + K + K^2 / (1 + u_z), where 1 + u_z = |K z|^2 / (1 - u_z) keeps its digits near -z too
   const Vector3 n = Vector3::UnitZ().cross(u);
   const Matrix3 K = skew(n);
   return Matrix3::Identity() + K + K * K * (u.z() < 0 ? (1 - u.z()) / n.squaredNorm() : 1 / (1 + u.z()));
@@ -122,7 +122,7 @@ Curve forward_pose(const JointSpec& j, const double* q, const double* v) {
     case JointType::Universal: return turn(z, q[0], v[0]) * turn(x, q[1], v[1]);
     case JointType::RackPinion: return shift(x * j.parameter * q[0], x * j.parameter * v[0]) * turn(z, q[0], v[0]);
     case JointType::Free: return shift(vector(q), vector(v)) * turning(attitude(q + 3), vector(v + 3));
-    case JointType::UserDefined:  // the two of user_joints.h
+    case JointType::UserDefined:  // both are in user_joints.h
       if (j.user.nv == 1) return shift(X * j.parameter * q[0], X * j.parameter * v[0]) * turn(Z, q[0], v[0]);
       return shift(X * q[0], X * v[0]) * turn(Y, q[1], v[1]) * shift(Z * q[2], Z * v[2]);
   }

@@ -1,5 +1,5 @@
-// Inputs for every operation of host/table/ops.h, and its result by the host's form of the model. What is done with a row takes
-// it as data: a template of a hundred rows would take the compiler minutes in every program.
+// Inputs for every operation of host/table/ops.h, and its result with the host's form of the model. Functions take an
+// operation as data: a template with a hundred operations would take minutes to compile in every program.
 #pragma once
 #include <array>
 #include <span>
@@ -22,7 +22,7 @@ template <class F, int i = 0> void for_every_op(F&& f) {
   }
 }
 
-// Rows that tests name.
+// Operations that tests name.
 using OpRnea = FirstForm<table::OpRnea>;
 using OpCrba = FirstForm<table::OpCrba>;
 using OpAba = FirstForm<table::OpAba>;
@@ -30,10 +30,10 @@ using OpFd = FirstForm<table::OpFd>;
 using OpStep = FirstForm<table::OpStep>;
 using OpJacobian = FirstForm<table::OpJacobian>;
 
-// The row's place in the table.
+// The index of the operation in the table.
 template <class Op> constexpr int index_of() { return op_named(Op::info.name); }
 
-// A row as data.
+// An operation as data.
 struct RowText {
   int op;
   std::string_view name;
@@ -47,10 +47,10 @@ template <class Op> const RowText& row_text() {
   return row;
 }
 
-// Whether the CUDA library has a kernel of the row for this model.
+// True if the CUDA library has a kernel of the operation for this model.
 template <class Op> bool on_device(const Model<double>& m) { return Op::info.cuda && available<Op>(m); }
 
-// The robot with contacts of its bodies: with the ground, with a sphere of another body, within a cavity of the world.
+// The robot with contacts of its bodies: with the ground, with a sphere of another body, inside a cavity of the world.
 inline Robot touching(Robot robot) {
   const int nb = robot.model.nb;
   std::vector<ContactSpec> c{on_ground(robot.body_names[1], {0.1, 0, 0}, 0.8, 0.5, 0.2),
@@ -66,7 +66,7 @@ inline Robot touching(Robot robot) {
   return robot;
 }
 
-// One instance's inputs, in the order of the row, drawn as it says.
+// The inputs of one instance, in the order of the operation, drawn as it specifies.
 inline std::vector<std::vector<double>> op_inputs(const RowText& row, const Model<double>& m, unsigned seed) {
   Draw draw(m, seed);
   std::vector<std::vector<double>> in;
@@ -77,7 +77,7 @@ template <class Op> std::vector<std::vector<double>> op_inputs(const Model<doubl
   return op_inputs(row_text<Op>(), m, seed);
 }
 
-// The uniform arrays of an operation, numbers that float has too.
+// The uniform arrays of an operation, rounded to numbers that float represents exactly.
 inline std::vector<std::vector<double>> op_uniforms(const RowText& row, const Model<double>& m) {
   Draw draw(m, 1);
   std::vector<std::vector<double>> u;
@@ -91,7 +91,7 @@ template <class Op> std::vector<std::vector<double>> op_uniforms(const Model<dou
   return op_uniforms(row_text<Op>(), m);
 }
 
-// Outputs of one instance by Model<Real>, the form the reference and the CPU backend use; `repeat` passes.
+// Outputs of one instance by Model<Real>, the form that the reference and the CPU backend use; `repeat` repetitions.
 template <class Real>
 std::vector<std::vector<Real>> run_on_host(const RowText& row, const Model<Real>& m,
                                            const std::vector<std::vector<double>>& in,
@@ -122,7 +122,7 @@ std::vector<std::vector<Real>> run_on_host(const Model<Real>& m, const std::vect
   return run_on_host<Real>(row_text<Op>(), m, in, uniforms, frame, repeat);
 }
 
-// Instances of one array as a kernel sees them: component c of instance i at [c * stride + i], the rest set to `guard`.
+// Instances of one array in a kernel's layout: component c of instance i at [c * stride + i], the rest set to `guard`.
 template <class Real> struct BatchArray {
   int components, stride;
   std::vector<Real> data;

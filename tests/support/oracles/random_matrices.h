@@ -1,5 +1,5 @@
-// Random matrices and their comparison, for tests of spatial algebra. Sizes are dynamic throughout: products of fixed
-// ones are unrolled where they stand and take a minute to compile.
+// Random matrices and their comparison, for tests of spatial algebra. All sizes are dynamic: products of fixed sizes
+// are unrolled at each use and take a minute to compile.
 #pragma once
 #include <Eigen/Dense>
 #include <functional>
@@ -12,7 +12,7 @@ namespace featherstorm::testing {
 Eigen::MatrixXd random_matrix(Random& random, int rows, int columns);
 // Six numbers.
 Eigen::VectorXd random_vector(Random& random);
-// 6x6, of a physically valid body about the origin
+// 6x6 inertia matrix of a physically valid body about the origin
 Eigen::MatrixXd random_inertia(Random& random);
 
 // f(random) for twenty seeds.

@@ -1,4 +1,4 @@
-// Whether two robots that share joints and frames move alike: coordinates are mapped by the names of joints.
+// Tests if two robots that share joints and frames move alike. Coordinates are mapped by the names of joints.
 #pragma once
 #include <functional>
 
@@ -7,14 +7,14 @@
 
 namespace featherstorm::testing {
 
-// How many positions or velocities the joint of body i has.
+// The number of positions or velocities of the joint of body i.
 int joint_coordinates(const Model<double>& m, int i, bool position);
-// Coordinates of a in the order of b, for the joints that both have; the others as in y.
+// Coordinates of a in the order of b, for the joints that both have; the others are those of y.
 Numbers mapped(const Robot& a, const Robot& b, const Numbers& x, bool position, Numbers y);
 State mapped(const Robot& a, const Robot& b, const State& s);
 
 void expect_near(const Numbers& a, const Numbers& b, double bound, const char* what);
-double largest_of(const Numbers& a);  // or 1
+double largest_of(const Numbers& a);  // at least 1
 
 Numbers inverse_dynamics(const Robot& r, const State& s);
 Numbers forward_dynamics(const Robot& r, const State& s, const Numbers& f_ext = {});

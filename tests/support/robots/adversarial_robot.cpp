@@ -5,20 +5,20 @@
 namespace featherstorm::testing {
 namespace {
 
-// Compilers evaluate arguments and factors in orders of their own: each random number has a statement of its own, so that a seed is
-// one robot everywhere.
+// Compilers choose the order in which they evaluate arguments and factors. Each random number therefore has its own
+// statement, so that a seed gives the same robot everywhere.
 
 double power(Random& random, double low, double high) { return std::pow(10, random.uniform(low, high)); }
 double sign(Random& random) { return random.chance(0.5) ? 1 : -1; }
 
-// Nothing, or 1e-16 to 1e-2 of either sign.
+// Zero, or 1e-16 to 1e-2 of either sign.
 double almost_nothing(Random& random) {
   if (random.chance(0.25)) return 0;
   const double s = sign(random);
   return s * power(random, -16, -2);
 }
 
-// A multiple of a right angle, almost, as it is or with the four decimals that people write.
+// A multiple of a right angle: almost, exactly, or with four decimals as people write it.
 double adversarial_angle(Random& random) {
   const double angle = M_PI / 2 * (random.below(5) - 2);
   return (random.chance(0.2) ? std::round(angle * 1e4) / 1e4 : angle) + almost_nothing(random);
@@ -30,7 +30,7 @@ Vec3d coordinate_axis(Random& random) {
 }
 Vec3d direction(Random& random) { return random.rotation().col(0); }
 
-// A direction that is almost one of the coordinate axes, or any.
+// A direction that is almost a coordinate axis, or any direction.
 Vec3d adversarial_axis(Random& random) {
   if (random.chance(0.15)) return direction(random);
   const Vec3d axis = coordinate_axis(random);
@@ -38,7 +38,7 @@ Vec3d adversarial_axis(Random& random) {
   return (axis + angle * direction(random)).normalized();
 }
 
-// The sizes of one robot, and how often a link has any other.
+// The sizes of one robot, and the probability that a link has another size.
 struct Scales { double mass, length, outliers; };
 
 double length_of(Random& random, const Scales& s) {
@@ -62,7 +62,7 @@ LinkSpec adversarial_link(Random& random, const std::string& name, const Scales&
       name, random.chance(s.outliers) ? power(random, -9, 4) : std::clamp(s.mass * power(random, -1, 1), 1e-9, 1e4)};
   link.com = offset(random, s);
   const double size = length_of(random, s);
-  // lengths along the principal axes: of bodies, plates, lines and points
+  // lengths along the principal axes, for bodies, plates, lines and points
   Vec3d extent;
   for (double& x : extent) x = size * random.uniform(0.2, 1);
   for (int k = random.below(8) - 4, axis = random.below(3); k > 0 && k < 4; k--) extent((axis + k) % 3) = 0;
@@ -104,7 +104,7 @@ Mat3d adversarial_rotation(Random& random) {
       const Vec3d axis = direction(random);
       return turn(axis, adversarial_angle(random));
     }
-    default: {  // of a file
+    default: {  // yaw, pitch and roll as in model files
       const double yaw = adversarial_angle(random), pitch = adversarial_angle(random), roll = adversarial_angle(random);
       return turn(Vec3d::UnitZ(), yaw) * turn(Vec3d::UnitY(), pitch) * turn(Vec3d::UnitX(), roll);
     }
@@ -116,10 +116,10 @@ RobotSpec adversarial_spec(unsigned seed, const AdversarialOptions& options) {
   RobotSpec spec;
   spec.name = "adversarial_" + std::to_string(seed);
   const Scales scales{power(random, -6, 3), power(random, -3, 0.7), random.chance(0.3) ? 0.0 : random.uniform(0, 0.4)};
-  // mostly small, for their kernels are made in milliseconds
+  // mostly small, because their kernels are made in milliseconds
   const int size = random.chance(0.02) ? 60 : random.chance(0.1) ? 20 : 4 + 2 * random.below(3);
   const int bodies = 1 + random.below(std::min(options.most_bodies, size));
-  // a chain, a tree, a star; large ones mostly of joints with one coordinate
+  // a chain, a tree, a star; large robots have mostly joints with one coordinate
   const double branching = random.below(3) * 0.5, roots = random.chance(0.2) ? 0.4 : 0;
   const double others = random.chance(0.5) ? 0 : bodies > 20 ? 0.1 : 0.5;
   const bool floating = random.chance(0.4);

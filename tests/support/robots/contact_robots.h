@@ -12,7 +12,7 @@ namespace featherstorm::testing {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// A sphere (solid) that floats.
+// A floating solid sphere.
 inline LinkSpec ball(const std::string& name, double radius, double mass) {
   return {name, mass, Vec3d::Zero(), Vec3d::Constant(0.4 * mass * radius * radius).asDiagonal()};
 }
@@ -65,7 +65,7 @@ inline std::vector<ContactSpec> feet(double friction = 0.7) {
   for (int leg = 0; leg < 4; leg++) c.push_back(on_ground("shank" + std::to_string(leg), {0, 0, -0.2}, 0.02, friction));
   return c;
 }
-// Feet under the hips.
+// A standing position, with the feet under the hips.
 inline Numbers standing(const Robot& robot, double bend = 0.7) {
   Numbers q = neutral(robot.model);
   q[robot.model.body[robot.joint("root")].q + 2] = 0.4 * std::cos(bend) + 0.02;
@@ -76,7 +76,7 @@ inline Numbers standing(const Robot& robot, double bend = 0.7) {
   return q;
 }
 
-// Contacts between random bodies of a random robot, of all surfaces; body 0 takes part. They need not touch.
+// Contacts between random bodies of a random robot, with all surfaces; body 0 takes part. They need not touch.
 inline std::vector<ContactSpec> random_contacts(const Robot& robot, unsigned seed, int count) {
   Random random(seed + 77);
   std::vector<ContactSpec> specs;
@@ -98,7 +98,7 @@ inline std::vector<ContactSpec> random_contacts(const Robot& robot, unsigned see
   return specs;
 }
 
-// contact_system, dense.
+// contact_system as dense matrices.
 struct ContactProblem {
   Eigen::VectorXd phi, margin, zeta, d, bias, qdd_free;
   RowMatrix M, G;

@@ -1,5 +1,5 @@
-// Numbers of contacts that differ from instance to instance, without tables of a file: friction of pair 0, and the place along z and the
-// size along x of geom 2 are numbers 0, 1 and 2 of `touch`.
+// Contact numbers that differ between instances, without tables of a file. Friction of pair 0, and the position along
+// z and the size along x of geom 2, are numbers 0, 1 and 2 of `touch`.
 #pragma once
 #include "core/world/touch_numbers.h"
 
@@ -16,7 +16,7 @@ inline TouchNumbers differing_numbers(const GeomContacts<double>& c) {
   return t;
 }
 
-// Those of the file.
+// The numbers of the file.
 inline std::vector<double> numbers_of_file(const GeomContacts<double>& c) {
   return {c.pair[0].friction[0], c.geom[2].place.X.r.z(), c.geom[2].size.x()};
 }

@@ -81,7 +81,8 @@ ModelBuilder open_four_bar(double base, const Vec3d& gravity) {
 Linkage four_bar(LoopType type) {
   LoopSpec c = pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0});
   c.type = type;
-  // a sphere in a cylinder along the pin's axis: 2 constraints in place of 5, the mechanism is no longer over-constrained
+  // a sphere in a cylinder along the pin's axis: 2 constraints instead of 5, so the mechanism is no longer
+  // over-constrained
   return finish("four_bar", open_four_bar(0.7, {0.3, -9.81, 0.5}), {c}, {0.8, -0.3, 1.7}, {1, 0, 0}, {1, 0, 0}, 1);
 }
 

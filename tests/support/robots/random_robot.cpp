@@ -103,7 +103,8 @@ RobotSpec random_spec(unsigned seed, const RandomOptions& options) {
       spec.joints.push_back(j);
     }
     if (!random.chance(options.fixed)) continue;
-    // a welded link that later bodies may not see but the body's inertia does; some are frames only
+    // a welded link contributes to the body's inertia even where later bodies do not attach to it; some are frames
+    // only
     LinkSpec weld = random_link(random, "weld" + std::to_string(i));
     if (random.chance(0.3)) weld = LinkSpec{weld.name};
     JointSpec w;
@@ -111,7 +112,7 @@ RobotSpec random_spec(unsigned seed, const RandomOptions& options) {
     w.type = JointType::Fixed;
     w.parent = name, w.child = weld.name;
     w.X = random_placement(random, options.aligned);
-    // half of the welded links stand between the body and what hangs on it
+    // half of the welded links are between the body and its children
     spec.links.push_back(weld);
     spec.joints.push_back(w);
     if (random.chance(0.5) && i + 1 < options.bodies) {

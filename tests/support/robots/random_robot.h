@@ -18,7 +18,7 @@
 
 namespace featherstorm::testing {
 
-// splitmix64; the standard's distributions differ between libraries.
+// splitmix64, because the standard library's distributions differ between implementations.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) {}
@@ -50,16 +50,16 @@ struct RandomOptions {
   int bodies = 8;  // moving bodies
   std::vector<JointType> types = all_joint_types;
   double reversed = 0.3;   // probability that a joint runs from child to parent
-  double branching = 0.5;  // probability that a body hangs on any earlier one, not on the last
-  double roots = 0.1;      // probability that a body hangs on the world
+  double branching = 0.5;  // probability that a body is attached to any earlier one, not to the last
+  double roots = 0.1;      // probability that a body is attached to the world
   double aligned = 0.4;    // probability that a placement or an axis is along coordinate axes
   double armature = 0.3;   // probability that a joint has a rotor
-  double fixed = 0.3;      // probability of another link welded to a body
+  double fixed = 0.3;      // probability of an additional link welded to a body
   bool floating = false;   // the first body floats
   bool shuffled = true;    // joints are added in random order
 };
 
-// What a builder is given, kept for oracles that must not look at the model.
+// The arguments for a builder, kept for oracles that must not read the model.
 struct RobotSpec {
   std::string name = "robot";
   std::vector<LinkSpec> links;
@@ -80,13 +80,13 @@ JointSpec random_joint(Random& random, const std::string& name, JointType type, 
 RobotSpec random_spec(unsigned seed, const RandomOptions& options = {});
 Robot random_robot(unsigned seed, const RandomOptions& options = {});
 
-// Everything an algorithm takes, in the order of the model.
+// All inputs of an algorithm, in the order of the model.
 struct State {
   std::vector<double> q, v, a, tau, f_ext;  // (nq), (nv), (nv), (nv), (6 nb)
 };
 
 void store_unit_quaternion(Random& random, double* q);
-// Quaternions are unit, the pitch of yaw-pitch-roll joints stays within 1.2 rad, f_ext has random forces on all bodies.
+// Quaternions are unit, the pitch of yaw-pitch-roll joints is within 1.2 rad, f_ext has random forces on all bodies.
 State random_state(const Model<double>& m, unsigned seed);
 State random_state(const Robot& robot, unsigned seed);
 

@@ -1,8 +1,8 @@
 // Random trees of revolute joints with general parameters, placed by axial screws: RBDA's benchmark GU(n) and its
 // branched relatives (section 10.3).
 //
-// A joint's placement is scrx(alpha, a) scrz(q, d) between Denavit-Hartenberg frames, and scrz(phi, b) before it in
-// general. One child of each body has the former, that with the largest subtree (the first of several).
+// A joint's placement is scrx(alpha, a) scrz(q, d) between Denavit-Hartenberg frames; in general scrz(phi, b) precedes
+// it. One child of each body has the former placement: the child with the largest subtree (the first of several).
 #pragma once
 #include <vector>
 
@@ -11,11 +11,11 @@
 namespace featherstorm::testing {
 
 struct ScrewJoint {
-  int parent = 0;        // of body i + 1
+  int parent = 0;        // parent of body i + 1
   bool general = false;  // otherwise phi = b = 0
   double phi = 0, b = 0, alpha = 0, a = 0, d = 0;
-  int subtree = 1;    // |nu(i)|, bodies from here on
-  int ancestors = 1;  // |kappa(i)|, bodies up to here
+  int subtree = 1;    // |nu(i)|, number of bodies from this one on
+  int ancestors = 1;  // |kappa(i)|, number of bodies up to this one
   LinkSpec link;
 };
 struct ScrewTree {

@@ -1,5 +1,6 @@
-// A robot with a world that needs no model file: a cart with an arm of two links and a mast; a motor with a filter, a servo, a
-// spring, dry friction, limits, a tendon over both joints of the arm, two sensors, and the equality of two coordinates.
+// A robot with a world, without a model file: a cart with an arm of two links and a mast; a motor with a filter, a
+// servo, a spring, dry friction, limits, a tendon over both joints of the arm, two sensors, and an equality between
+// two coordinates.
 #pragma once
 #include "core/model/builder.h"
 
@@ -80,7 +81,7 @@ inline Robot small_world(Integrator integrator = Integrator::Euler) {
   return robot;
 }
 
-// With geoms that may touch: ground, a capsule on the cart, a ball at the end of the arm, a box on the flag.
+// Adds geoms that may touch: the ground, a capsule on the cart, a ball at the end of the arm, a box on the flag.
 inline Robot with_geoms(Robot robot) {
   GeomContacts<double>& c = robot.model.world.contacts;
   const auto add = [&](GeomType type, int body, const Vec3d& at, const Vec3d& size) {

@@ -1,4 +1,4 @@
-// A robot in the world of soft contacts (core/contact/soft_contact.h), whatever their surfaces are.
+// A robot in the world of soft contacts (core/contact/soft_contact.h), with any surfaces.
 #pragma once
 #include "core/contact/soft_contact.h"
 #include "core/contact/soft_surface.h"
@@ -34,7 +34,7 @@ struct SoftWorld {
       soft_contact_step(robot.model, contacts, soft.data(), q.data(), v.data(), Drive{none, none, none, none},
                         f_ext.data(), s, u.data(), f.data(), q.data(), v.data());
   }
-  // the forces at this state; f_ext gets them
+  // the forces in this state; f_ext receives them
   void forces() {
     f_ext.assign(f_ext.size(), 0.0);
     soft_contact_forces(robot.model, contacts, soft.data(), q.data(), v.data(), u.data(), f_ext.data(), f.data(),
@@ -43,7 +43,7 @@ struct SoftWorld {
   void update(double dt) {
     soft_contact_update(robot.model, contacts, soft.data(), q.data(), v.data(), f.data(), dt, u.data());
   }
-  // what f_ext does [W], by the joint forces it stands for
+  // power of f_ext [W], from the equivalent joint forces
   double power() const {
     const Model<double>& m = robot.model;
     Eigen::VectorXd with(m.nv), without(m.nv), none = Eigen::VectorXd::Zero(6 * m.nb),

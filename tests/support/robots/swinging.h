@@ -1,4 +1,4 @@
-// Robots that swing or tumble freely, for the orders of integrators, and how far apart two of their states are.
+// Robots that swing or tumble freely, for the orders of integrators, and the distance between two of their states.
 #pragma once
 #include <cmath>
 
@@ -8,7 +8,7 @@
 
 namespace featherstorm::testing {
 
-// A stone in space, and a motion of it in which all axes take part.
+// A stone in space, and a motion with rotation about all axes.
 inline Robot free_body() {
   ModelBuilder b;
   b.add_link({"stone", 2, {0.1, -0.2, 0.05}, Mat3d(Vec3d(1, 2, 2.5).asDiagonal())});
@@ -18,7 +18,7 @@ inline Robot free_body() {
 }
 inline State tumbling() { return {free_body().q0, {0.3, -0.2, 0.1, 1.5, -2, 2.5}, {}, std::vector<double>(6), {}}; }
 
-// Links of 1 m and 1 kg below each other.
+// Links of 1 m and 1 kg, each hanging from the one above.
 inline Robot pendulum(int links) {
   ModelBuilder b;
   for (int i = 0; i < links; i++) {
@@ -31,7 +31,7 @@ inline Robot pendulum(int links) {
   return b.build();
 }
 
-// Distance of two states: on the manifold of positions, and of velocities.
+// Distance of two states: on the manifold of positions, and in velocities.
 inline double distance(const Model<double>& m, const State& a, const State& b) {
   double sum = 0;
   std::vector<double> u(m.nv);

@@ -5,8 +5,8 @@
 
 namespace featherstorm::testing {
 
-// A crank whose bearing is turned by parameter t^2 and whose radius breathes: R = Rz(theta), theta = q + k t^2,
-// r = R (rho, 0, 0), rho = 0.5 + 0.2 sin 3t.
+// A crank whose bearing is rotated by parameter t^2 and whose radius varies: R = Rz(theta), theta = q + k t^2, r = R
+// (rho, 0, 0), rho = 0.5 + 0.2 sin 3t.
 struct TimedCrank : PlainCoordinates<1> {
   static constexpr bool time_dependent = true;
   template <class T>
@@ -68,7 +68,7 @@ struct TimedCrane : UserCrane {
     return {zero3<T>(),
             transpose_times(UserCrane::placement<T>(b, q).R, Vec3<T>{t * (2 * b.parameter), T(0.6) * c, T(0.0)})};
   }
-  // d/dt R^T u = R^T u' - w x R^T u, and the crane's own
+  // d/dt R^T u = R^T u' - w x R^T u, plus the crane's own
   template <class T, class B, class Q, class V>
   static Motion<T> bias(const B& b, const Q& q, const V& v, const T& t) {
     T s, c;
@@ -80,7 +80,7 @@ struct TimedCrane : UserCrane {
   }
 };
 
-// A slide along x on a table that is shaken by parameter sin 5t.
+// A slide along x on a table that moves by parameter sin 5t.
 struct TimedSlide : PlainCoordinates<1> {
   static constexpr bool time_dependent = true;
   template <class T, class B, class Q>

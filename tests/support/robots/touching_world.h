@@ -1,5 +1,6 @@
-// Any robot with a world in which much touches, without a model file: a geom on every link, of all shapes in turn, the ground under
-// them and contacts of all dimensions among them; limits, dry friction, and two coordinates that are held together.
+// Any robot with a world in which many geoms touch, without a model file: a geom on every link, of all shapes in turn,
+// the ground below them and contacts of all dimensions between them; limits, dry friction, and an equality between two
+// coordinates.
 #pragma once
 #include "core/collision/candidates.h"
 #include "core/model/builder.h"
@@ -7,11 +8,11 @@
 namespace featherstorm::testing {
 
 struct TouchingWorld {
-  bool convex = false;    // shapes without a closed form, and a height field for ground
-  bool elliptic = false;  // cones
-  int apart = 4;          // geoms of links with numbers so far apart and multiples of it may touch
+  bool convex = false;    // shapes without a closed form, and a height field as ground
+  bool elliptic = false;  // elliptic cones
+  int apart = 4;          // geoms of links may touch if their numbers differ by a multiple of this
   double margin = 0.01;   // [m]
-  double size = 1;        // of geoms, 1: of 5 to 8 cm
+  double size = 1;        // size of geoms; 1: 5 to 8 cm
 };
 
 // A cube with corners at +-h.

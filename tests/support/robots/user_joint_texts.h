@@ -1,4 +1,4 @@
-// The texts of the joints of user_joints.h, as a user would write them.
+// The algorithms of the joints of user_joints.h, as a user would write them.
 #pragma once
 #include "core/joint/user_joint.h"
 

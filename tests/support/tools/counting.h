@@ -1,4 +1,4 @@
-// A scalar that counts what is done to it, for tests of the operation counts that RBDA states.
+// A scalar that counts its operations, for tests of the operation counts that RBDA states.
 #pragma once
 #include <cmath>
 
@@ -18,13 +18,13 @@ struct Counting {
   friend Counting operator+(Counting a, Counting b) { return count.add++, Counting(a.x + b.x); }
   friend Counting operator-(Counting a, Counting b) { return count.add++, Counting(a.x - b.x); }
   friend Counting operator*(Counting a, Counting b) { return count.mul++, Counting(a.x * b.x); }
-  friend Counting operator-(Counting a) { return Counting(-a.x); }  // a sign is no operation
+  friend Counting operator-(Counting a) { return Counting(-a.x); }  // a sign change does not count
   Counting& operator+=(Counting b) { return *this = *this + b; }
   friend Counting rcp(Counting a) { return count.rcp++, Counting(1 / a.x); }
   friend Counting sqrt(Counting a) { return count.sqrt++, Counting(std::sqrt(a.x)); }
 };
 
-// What f does to Counting numbers.
+// The operations of f on Counting numbers.
 template <class F> Operations operations(F f) {
   Counting::count = {};
   f();

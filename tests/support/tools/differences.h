@@ -22,7 +22,7 @@ Eigen::VectorXd rate(const Model<double>& m, const Numbers& q, const Numbers& v,
                      const std::function<Eigen::VectorXd(const Numbers& q, const Numbers& v)>& f, double h = 1e-3);
 
 Eigen::VectorXd vector(const Numbers& a);
-// n x n numbers by rows, number k of such matrices one behind the other.
+// n x n numbers by rows, number k of such matrices stored one after another.
 Eigen::MatrixXd square(const Numbers& a, int n, int k = 0);
 
 }  // namespace featherstorm::testing

@@ -1,5 +1,5 @@
 #pragma once
-// Computations templated on their scalar, to be run with double and traced with Expr.
+// Computations templated on their scalar, to run with double and to trace with Expr.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -9,7 +9,7 @@
 
 namespace featherstorm::examples {
 
-// The same vocabulary for numbers; that of Expr is found by argument-dependent lookup.
+// The same functions for plain numbers; argument-dependent lookup finds those of Expr.
 template <class T>
   requires std::is_floating_point_v<T>
 T select(bool c, T x, T y) {
@@ -44,7 +44,7 @@ void pendulum(const std::vector<T>& q, const std::vector<T>& v, const std::vecto
   tau[1] = m12 * a[0] + m22 * a[1] + h * v[0] * v[0] + g * m2 * l2 * s12;
 }
 
-// One step of semi-implicit Euler of a pendulum with friction and a limited torque.
+// One semi-implicit Euler step of a pendulum with friction and a limited torque.
 template <class T>
 void pendulum_step(T& q, T& v, T u, T dt) {
   T torque = max(T(-2), min(T(2), u));
@@ -53,8 +53,8 @@ void pendulum_step(T& q, T& v, T u, T dt) {
   q = q + dt * v;
 }
 
-// A random program: each value is made of earlier ones by a random operation, and stays between -4 and 4.
-// Without `jumps` it is continuous, so that it can be compared in float.
+// A random program: a random operation makes each value from earlier ones, and values stay between -4 and 4. Without
+// `jumps` it is continuous, so that it can be compared in float.
 template <class T>
 std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T>& inputs, bool jumps) {
   std::mt19937 random(seed);
@@ -99,7 +99,7 @@ std::vector<T> random_values(std::uint32_t seed, int length, const std::vector<T
   return values;
 }
 
-// A random program with two inputs arrays x(3), y(2), the last five values as output "out".
+// A random program with two input arrays x(3), y(2), and the last five values as output "out".
 inline Program random_program(std::uint32_t seed, int length, bool jumps) {
   Program p;
   std::vector<Expr> inputs = p.input("x", 3), y = p.input("y", 2);
@@ -122,7 +122,7 @@ inline Program pendulum_program() {
   return p;
 }
 
-// pendulum_step as the body of a loop: state q, v carried, u given, dt uniform, energy reported.
+// pendulum_step as the body of a loop: state q, v carried, u an input, dt uniform, energy an output.
 inline Program step_program() {
   Program p;
   Expr q = p.input("q", 1)[0], v = p.input("v", 1)[0];

@@ -1,10 +1,10 @@
-// How far two kernels of an operation may be apart: rounding times what the row says of its conditioning.
+// Tolerance between two kernels of an operation: rounding times the operation's conditioning.
 #pragma once
 #include "host/table/row/operation.h"
 
 namespace featherstorm::testing {
 
-// Forward dynamics of light limbs is the worst.
+// Forward dynamics of light limbs is the worst case.
 inline double op_tolerance(const OpInfo& row, bool single) {
   switch (row.condition) {
     case Condition::solves: return single ? 5e-3 : 1e-8;

@@ -9,7 +9,8 @@
 
 namespace featherstorm::test {
 
-// A new folder per test, removed afterwards; its name has a blank and quotes in it, for whoever forgets to expect them.
+// A new folder per test, removed afterwards. Its name has a blank and quotes, to detect code that does not expect
+// them.
 class Scratch {
  public:
   Scratch() {
@@ -60,7 +61,8 @@ class Environment {
   std::optional<std::string> old_;
 };
 
-// Where nothing can be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of them.
+// If kernels cannot be assembled (sanitizers), programs are interpreted: a compiler would take minutes for all of
+// them.
 struct WithoutCompiler : Environment {
   WithoutCompiler() : Environment("FEATHERSTORM_CXX", "/nonexistent") {}
 };

@@ -1,4 +1,4 @@
-// Spatial vectors and inertias of core as vectors and matrices of six.
+// Spatial vectors and inertias of core as vectors and matrices of size six.
 #pragma once
 #include <Eigen/Dense>
 

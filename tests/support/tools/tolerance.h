@@ -1,11 +1,11 @@
-// How far a computed quantity may be from its reference, by operation and scalar: the quantities of the engine's first
-// algorithms and of spatial algebra, which many tests of core share. A bound that one test alone has stands in that test, beside
-// its scale; those of the rows of the table of operations, by how a row is conditioned, are in tests/host/table/test_ops.cpp
-// and op_tolerance.h.
+// Tolerances of computed quantities relative to their reference, by operation and scalar: for the engine's first
+// algorithms and for spatial algebra, which many tests of core share. A bound of a single test is in that test, beside
+// its scale. Bounds for the operations of the table, by their conditioning, are in tests/host/table/test_ops.cpp and
+// op_tolerance.h.
 //
-// tolerance<T>(op) = factor * epsilon of T, relative to the natural scale named in the reason. The factors of algorithms
-// are some ten times the worst of 400 random robots (double 25 for rnea, 62 for aba, 4 for solve; float 5, 2, 2): in double
-// most of it is the rounding of the model's own frames, which the oracle does not share.
+// tolerance<T>(op) = factor * epsilon of T, relative to the natural scale named in the reason. The factors of
+// algorithms are about ten times the worst of 400 random robots (double 25 for rnea, 62 for aba, 4 for solve; float 5,
+// 2, 2). In double most of the error is the rounding of the model's own frames, which the oracle does not share.
 #pragma once
 #include <gtest/gtest.h>
 

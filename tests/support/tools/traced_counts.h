@@ -1,4 +1,4 @@
-// Operations of a text when it is traced, as kernels are made from it.
+// Operation counts of an algorithm when it is traced, as for making kernels.
 #pragma once
 #include <initializer_list>
 #include <string>
