@@ -37,8 +37,8 @@
 //
 //   before   cotangents through the integrator -> qacc_bar (of the solution), mu, qacc_damped (a_h), way_* (of the
 //            integrator's other inputs)
-//   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar, touch_bar
-//            -> outputs of vjp
+//   after    lambda, mu, way_*, and from the contacts pose_bar, lambda_motion_bar, qacc_motion_bar, twist_bar,
+//            touch_bar -> outputs of vjp
 //
 // Between those of jvp runs host/solver/contact_tangents.h:
 //
