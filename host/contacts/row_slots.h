@@ -23,7 +23,8 @@ template <class T> struct RowSlots {
   // each.
   //
   // in  like   kind, rows, body, type;  chain  index in `first`
-  // in  block  of PresentRows, or -1 if its slots need not be recorded;  size  count of numbers after those of SlotLayout
+  // in  block  of PresentRows, or -1 if its slots need not be recorded
+  // in  size   count of numbers after those of SlotLayout
   FS_HD void take(const RowSlot& like, int chain, int block, int size, unsigned instances, auto&& visit) {
     int* link = first + chain;
     const auto note = [&](unsigned here) {
