@@ -63,7 +63,7 @@ struct RolloutOptions {
 
 // Traced programs of a rollout; empty: absent.
 //
-//   inputs   q, v, u, p and the time: for control "t", the beginning of a control step; for the others "t_next", its end
+//   inputs   q, v, u, p and the time: for control "t", the beginning of a control step; for others "t_next", its end
 //   outputs  tau and perhaps target; total_next from total; observation
 //
 // With a model file's world they may also read act, qacc, ctrl, and the outputs of `felt` from the last substep
