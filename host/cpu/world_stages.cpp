@@ -40,7 +40,8 @@ template <class T> void run_equations(const WorldData& data, const Model<T>& m, 
   store_frames<T>(s.X, data.zone, out(17));
 }
 
-// in   q, v, act, act_dot, actuator_length, actuator_velocity, damping, mass, qacc, turning, qacc_smooth, touched, model_numbers
+// in   q, v, act, act_dot, actuator_length, actuator_velocity, damping, mass, qacc, turning, qacc_smooth, touched,
+//      model_numbers
 // out  q_next, v_next, act_next, qacc_next, qfrc_constraint
 template <class T> void run_advance(const WorldData& data, const Model<T>& m, const auto& in, const auto& out) {
   auto by = scratch<T>(m.nv);

@@ -195,7 +195,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     other["qacc"] = numbered("qacc", i);
     Pairs swaps;
     for (const Program::Array& a : (all ? gradients.steps : gradients.after)[k].outputs) {
-      // sums keep their own names; a cotangent of a handed array becomes the "_next_bar" input of the stage before
+      // sums keep their own names; other cotangents become the "_next_bar" inputs of the stage before
       const std::string of = a.name.substr(0, a.name.find("_bar"));
       const bool is_sum = a.name.ends_with("_bar_next");
       if (!is_sum && std::find(handed.begin(), handed.end(), of) == handed.end()) continue;

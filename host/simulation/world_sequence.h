@@ -43,7 +43,7 @@ inline constexpr int most_traced_nodes = 150000;
 struct SolverOptions {
   int iterations = 100;     // greatest number of Newton iterations in a step
   double tolerance = 1e-6;  // of the residual forces, relative to the greatest force
-  // Whether one kernel has the rows of all contact candidates, or only rows of contacts that may touch are computed.
+  // true: one kernel has the rows of all contact candidates; false: only rows of contacts that may touch are computed.
   bool all_candidates = false;
   std::optional<RigidLaw<double>> rigid{};  // replaces MuJoCo's law; its own numbers limit the work
   bool report = false;                      // whether residual and gap are computed

@@ -28,8 +28,8 @@ namespace featherstorm {
 template <class Array> struct GradientInputs {
   Array mass;                         // (nh)
   Array jacobian, D, aref, friction;  // rows of constraints
-  Array placement, twist, axis;       // as of SolverInputs
-  Array qacc, qacc_bar;               // as in SolverInputs
+  Array placement, twist, axis;       // as in SolverInputs
+  Array qacc, qacc_bar;               // (nv)
   Array touch, weights;
 };
 template <class Array> struct GradientOutputs {
