@@ -260,8 +260,8 @@ TEST_F(DeviceRun, KernelsWithoutRoomForTheirWorkingMemoryAreRefused) {
   EXPECT_EQ(
       energy(),
       "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device for "
-      "the rest of the process; 68.7 GB are free. A kernel specialised for the robot needs none: specialise(\"energy\", "
-      "device=\"cuda\")");
+      "the rest of the process; 68.7 GB are free. A kernel specialised for the robot needs none: "
+      "specialise(\"energy\", device=\"cuda\")");
   set_local_bytes(0);
   EXPECT_EQ(energy(), "no error");
 }
