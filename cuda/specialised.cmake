@@ -1,2 +1,2 @@
-# What loads and launches the kernels that host/compile/device_kernel.h compiles.
+# Loads and launches the kernels that host/compile/device_kernel.h compiles.
 target_sources(featherstorm_cuda PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime/program.cpp)

@@ -1,4 +1,4 @@
-// The contact solver's text FEATHERSTORM_SOLVER_TEXT in precision FEATHERSTORM_REAL.
+// The algorithm FEATHERSTORM_SOLVER_TEXT of the contact solver in precision FEATHERSTORM_REAL.
 #define FEATHERSTORM_LAUNCHED_SCRATCH
 #include "cuda/kernels/contact_solver.h"
 
@@ -11,7 +11,7 @@ namespace {
 using Real = FEATHERSTORM_REAL;
 constexpr SolverAlgorithm text = SolverAlgorithm::FEATHERSTORM_SOLVER_TEXT;
 
-// As raw bytes, because a kernel's parameter may not have Eigen's constructors.
+// Raw bytes, because a kernel's parameter may not have Eigen's constructors.
 struct SolverBytes { alignas(16) unsigned char bytes[sizeof(DeviceSolver<Real>)]; };
 
 __global__ void __launch_bounds__(solver_threads)

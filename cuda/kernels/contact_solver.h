@@ -1,7 +1,7 @@
-// The contact solver on a device, one thread for an instance: the texts of host/solver/solver_algorithms.h.
+// The contact solver on a device, one thread for an instance: the algorithms of host/solver/solver_algorithms.h.
 //
-// A launch has as many threads as its working memory is for; each takes one instance after the other. A source that includes this
-// begins with FEATHERSTORM_LAUNCHED_SCRATCH defined.
+// A launch has as many threads as its working memory allows, and each thread processes one instance after the other. A
+// source that includes this header must define FEATHERSTORM_LAUNCHED_SCRATCH first.
 #pragma once
 #ifndef FEATHERSTORM_LAUNCHED_SCRATCH
 #error "FEATHERSTORM_LAUNCHED_SCRATCH is not defined"
@@ -26,7 +26,7 @@ template <class Real, SolverAlgorithm text> SolverArguments<Real, text> solver_a
   return a;
 }
 
-// What thread `thread` of block `block` of `blocks` does.
+// The work of thread `thread` of block `block` of `blocks`.
 template <class Real, SolverAlgorithm text>
 FS_HD void solver_body(const DeviceSolver<Real>& solver, const SolverArguments<Real, text>& a, int block, int blocks,
                        int thread) {

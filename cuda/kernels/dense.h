@@ -1,5 +1,5 @@
-// Networks of dense layers (host/network/dense_stage.h) on a device: a launch for each layer, a thread for one tile of outputs of some
-// instances, the text of core/network/dense.h.
+// Networks of dense layers (host/network/dense_stage.h) on a device, by the algorithm of core/network/dense.h. Each
+// layer has a launch, and a thread computes one tile of outputs for some instances.
 #pragma once
 #include "core/network/dense.h"
 #include "core/scalar/scalar.h"
@@ -9,13 +9,13 @@ namespace featherstorm {
 
 inline constexpr int dense_threads = 64, dense_instances = 2;  // of a block; of a thread, dense_threads apart
 
-// One layer. Component c of instance i at data[c * stride + i].
+// Arguments of one layer. Component c of instance i is at data[c * stride + i].
 template <class Real> struct DenseArguments {
   const Real* x;
   Real* y;
   long x_stride, y_stride;
   const DenseColumn<Real>* tiles;
-  const Real *mean, *rate;  // null: x is taken as it is
+  const Real *mean, *rate;  // null: x is not normalised
   Real clip;
   DenseActivation activation;
   int inputs, outputs, instances;
@@ -23,7 +23,8 @@ template <class Real> struct DenseArguments {
   int blocks() const { return (instances - 1) / (dense_threads * dense_instances) + 1; }
 };
 
-// Layer `layer` of a network; work: two arrays of dense_room components with a stride of `stride` for what is between layers.
+// Return the arguments of layer `layer`. work: two arrays of dense_room components with stride `stride`, for values
+// between layers.
 template <class Real>
 DenseArguments<Real> dense_arguments(const DenseNetwork& n, int layer, const Array* in, const Array* out, int instances,
                                      void* work, long stride) {
@@ -43,7 +44,7 @@ DenseArguments<Real> dense_arguments(const DenseNetwork& n, int layer, const Arr
   return a;
 }
 
-// All layers: launch(arguments) of each, until one returns an error; its result.
+// Call launch(arguments) for each layer until one returns an error; return its result.
 template <class Real, class Launch>
 auto launch_layers_of(const DenseNetwork& n, const Array* in, const Array* out, int instances, void* work, long stride,
                       const Launch& launch) {
@@ -59,7 +60,8 @@ auto launch_layers(const DenseNetwork& n, const Array* in, const Array* out, int
                           : launch_layers_of<float>(n, in, out, instances, work, stride, launch);
 }
 
-// What thread `thread` of block (block, tile) does. Instances behind the last one are the last one, and not written.
+// The work of thread `thread` of block (block, tile). Threads after the last instance compute the last one, and do not
+// store it.
 template <class Real>
 FS_HD void dense_body(const DenseArguments<Real>& a, int block, int tile, int thread) {
   constexpr int P = dense_instances;

@@ -1,6 +1,6 @@
-// The system model as a kernel's parameter: the members of Model (core/model/model.h) that algorithms read, in arrays of fixed
-// length. It is passed by value, so it lies in the constant bank, launches need no upload, and any number of models may
-// be in use at once.
+// The system model as a kernel's parameter: the members of Model (core/model/model.h) that algorithms read, in arrays
+// of fixed length. It is passed by value. It therefore lies in the constant bank, launches need no upload, and any
+// number of models may be in use at once.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -35,12 +35,12 @@ template <class P, int limit> struct DeviceContacts {
 };
 inline constexpr int max_device_loops = 8, max_device_contacts = 16;
 
-// P float or double; at most `limit` degrees of freedom. User-defined joints are not supported. Kernels of rows that need
-// loops, couplings or contacts are made for the largest limit alone.
+// P: float or double; at most `limit` degrees of freedom. User-defined joints are not supported. Kernels of operations
+// that need loops, couplings or contacts exist only for the largest limit.
 template <class P, int limit> struct DeviceModel {
   using Number = P;
   static constexpr int max_dofs = limit;
-  // room for 8 joint numbers per degree of freedom; in the largest class for any mixture of joints
+  // room for 8 joint numbers per degree of freedom; the largest class has room for any mixture of joints
   static constexpr int max_numbers = limit < 64 ? 8 * limit : general_joint_numbers(1) * limit;
   static constexpr int max_carried = 2 * limit + limit / 3 + 3 * max_device_contacts;  // q, v and contact forces
 
@@ -64,14 +64,14 @@ template <class P, int limit> struct DeviceModel {
   FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
 };
 
-// Whether the model fits.
+// Return whether the model fits.
 template <class Device, class S> bool fits(const Model<S>& m) {
   return m.nv <= Device::max_dofs && m.nx <= Device::max_numbers && m.user.empty() && m.loops.nl <= max_device_loops &&
          m.contacts.nc <= max_device_contacts;
 }
 
-// The model in its device form. Arrays beside it lie where `place` says: place(vector) gives the address of the first
-// element. Requires fits<Device>(s).
+// Return the model in its device form. place(vector) returns the address at which the first element of an array lies.
+// Requires fits<Device>(s).
 template <class Device, class Place> Device device_model(const Model<typename Device::Number>& s, Place&& place) {
   Device d{};
   d.nb.value = s.nb, d.nq.value = s.nq, d.nv.value = s.nv, d.nx.value = s.nx, d.nh.value = s.nh, d.nf = s.nf;
@@ -97,12 +97,12 @@ template <class Device, class Place> Device device_model(const Model<typename De
   return d;
 }
 
-// With pointers into `s`, for the host.
+// Return the model with pointers into `s`, for the host.
 template <class Device> Device device_model(const Model<typename Device::Number>& s) {
   return device_model<Device>(s, [](const auto& array) { return array.data(); });
 }
 
-// Arrays one behind the other in memory that begins at `base`; a place for device_model.
+// Places arrays one after the other in memory that begins at `base`, for device_model.
 class PlacedArrays {
  public:
   explicit PlacedArrays(std::uintptr_t base) : base_(base) {}
@@ -113,7 +113,7 @@ class PlacedArrays {
     std::memcpy(bytes.data() + at, static_cast<const void*>(array.data()), array.size() * sizeof(E));
     return reinterpret_cast<const E*>(base_ + at);
   }
-  std::vector<unsigned char> bytes;  // what is to be copied there
+  std::vector<unsigned char> bytes;  // to be copied to that memory
 
  private:
   static constexpr std::size_t alignment = 16;

@@ -1,5 +1,5 @@
-// The contact solver of one robot as a kernel's parameter: what host/solver/contact_solve.h reads of a ContactSolver, under the same
-// names, its arrays in one block of device memory.
+// The contact solver of one robot as a kernel's parameter: the members of a ContactSolver that
+// host/solver/contact_solve.h reads, with the same names, and with arrays in one block of device memory.
 #pragma once
 #include <array>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace featherstorm {
 
-// An array in memory of the device; what the solver's text asks of a vector.
+// An array in device memory, with the functions of a vector that the solver's algorithms call.
 template <class E> struct Listed {
   const E* first;
   int count;
@@ -50,7 +50,7 @@ template <class P> struct DeviceGeomContacts {
   bool several, elliptic;
   P impedance_ratio;
 };
-// Of a world what rows of contacts need.
+// The members of a world that rows of contacts need.
 template <class P> struct DeviceContactWorld {
   P timestep;
   struct { bool safe_reference, exact_inertia; } constraints;
@@ -127,8 +127,8 @@ template <class P> struct DeviceSolver {
   Listed<P> detection;
 };
 
-// What a launch passes besides the solver: arrays in the order of host/solver/contact_solver.h, and for each thread so many numbers
-// and bytes, those of numbers a whole warp together.
+// Arguments of a launch besides the solver: arrays in the order of host/solver/contact_solver.h, and working memory.
+// most_numbers and most_bytes are the sizes for one thread; the numbers of a warp lie together.
 template <class Real, SolverAlgorithm text> struct SolverArguments {
   InstanceView<Real> in[arrays_of(text).in], out[arrays_of(text).out];
   Real* numbers;
@@ -137,7 +137,7 @@ template <class Real, SolverAlgorithm text> struct SolverArguments {
   int count;
 };
 
-// The solver in its device form. Arrays lie where `place` says: place(vector) gives the address of the first element.
+// Return the solver in its device form. place(vector) returns the address at which the first element of an array lies.
 template <class P, class Place> DeviceSolver<P> device_solver(const ContactSolver<P>& s, Place&& place) {
   const auto listed = [&]<class E>(const std::vector<E>& array) {
     return Listed<E>{place(array), static_cast<int>(array.size())};

@@ -1,4 +1,5 @@
-// Stages that draw (host/rollout/draw_stage.h) on a device, one thread for an instance: the text of core/scalar/draws.h.
+// Stages that draw (host/rollout/draw_stage.h) on a device, one thread for an instance, by the algorithm of
+// core/scalar/draws.h.
 #pragma once
 #include "core/scalar/draws.h"
 #include "core/scalar/scalar.h"
@@ -8,7 +9,7 @@ namespace featherstorm {
 
 inline constexpr int draw_threads = 64;  // of a block
 
-// Component c of instance i at data[c * stride + i].
+// Component c of instance i is at data[c * stride + i].
 template <class Real> struct DrawArguments {
   UniformDraw draw;
   const Real *key, *episode, *step, *needed;
@@ -31,7 +32,7 @@ template <class Real> DrawArguments<Real> draw_arguments(const UniformDraw& draw
           instances};
 }
 
-// What thread `thread` of block `block` does.
+// The work of thread `thread` of block `block`.
 template <class Real> FS_HD void draw_body(const DrawArguments<Real>& a, int block, int thread) {
   const long i = static_cast<long>(block) * draw_threads + thread;
   if (i >= a.instances || (a.draw.conditional && !(a.needed[i] > 0))) return;

@@ -1,4 +1,4 @@
-// Arrays of a batch as one thread sees them.
+// Arrays of a batch, as one thread sees them.
 #pragma once
 #include "core/scalar/scalar.h"
 

@@ -1,6 +1,6 @@
-// The run-time-model kernels: every operation of host/table/ops.h, one thread per instance, generated from the table.
+// Kernels for any robot: every operation of host/table/ops.h, one thread for each instance, generated from the table.
 //
-// All index arithmetic stands in kernel_body, which is also compiled for the host and tested there.
+// All index arithmetic is in kernel_body, which is also compiled for the host and tested there.
 #pragma once
 #include "cuda/kernels/device_model.h"
 #include "cuda/kernels/instance_view.h"
@@ -15,7 +15,7 @@ namespace featherstorm {
 inline constexpr int threads_per_block = 64;
 inline constexpr int max_uniform = 64;  // components of a uniform array; no device model has more coordinates
 
-// What a launch passes besides the model: the arrays in the order of the operation's row, inputs then outputs.
+// Arguments of a launch besides the model: the arrays in the order of the operation's row, inputs then outputs.
 template <class Op, class Real> struct Arguments {
   static constexpr int inputs = Op::info.in.size(), outputs = Op::info.out.size(), uniforms = Op::info.uniform.size();
   void* data[inputs + outputs];
@@ -24,7 +24,7 @@ template <class Op, class Real> struct Arguments {
   int frame, repeat, count;
 };
 
-// Components of the carried arrays of an operation, all together.
+// Return the number of components of all carried arrays of an operation.
 template <class Op, class M, int k = 0> FS_HD int carried_size(const M& m) {
   if constexpr (k == static_cast<int>(Op::info.out.size())) return 0;
   else {
@@ -32,7 +32,7 @@ template <class Op, class M, int k = 0> FS_HD int carried_size(const M& m) {
     return size_of(m, shape) + carried_size<Op, M, k + 1>(m);
   }
 }
-// Copies output k and those after it to `state` and makes them the next pass's inputs.
+// Copy output k and those after it to `state`, and make them the inputs of the next pass.
 template <class Op, int k = 0, class M, class Real>
 FS_HD void carry(const M& m, Real* state, InstanceView<Real>* in, const InstanceView<Real>* out) {
   if constexpr (k < static_cast<int>(Op::info.out.size())) {
@@ -44,7 +44,7 @@ FS_HD void carry(const M& m, Real* state, InstanceView<Real>* in, const Instance
   }
 }
 
-// What thread `thread` of block `block` does.
+// The work of thread `thread` of block `block`.
 template <class Op, class Real, class M>
 FS_HD void kernel_body(const M& m, const Arguments<Op, Real>& a, int block, int thread) {
   using A = Arguments<Op, Real>;
@@ -55,8 +55,8 @@ FS_HD void kernel_body(const M& m, const Arguments<Op, Real>& a, int block, int 
   for (int k = 0; k < A::outputs; k++)
     out[k] = {static_cast<Real*>(a.data[A::inputs + k]) + i, a.stride[A::inputs + k]};
   if constexpr (Op::info.carried) {
-    // An output may not be read while it is written, so the next passes read copies. One call: ptxas gives each its own code and
-    // working memory.
+    // An output may not be read while it is written, so later passes read copies. There is only one call of run,
+    // because ptxas gives each call its own code and working memory.
     auto state = scratch<Real>(Bounded<M::max_carried>{carried_size<Op>(m)});
     for (int r = 0; r < a.repeat; r++) {
       if (r > 0) carry<Op>(m, state.data(), in, out);
@@ -67,7 +67,7 @@ FS_HD void kernel_body(const M& m, const Arguments<Op, Real>& a, int block, int 
   }
 }
 
-// The arguments of a launch. Uniforms are read here, on the host.
+// Return the arguments of a launch. Uniforms are read here, on the host.
 template <class Op, class Real, class M>
 Arguments<Op, Real> arguments(const M& m, const Array* in, const Array* out, const LaunchOptions& o) {
   using A = Arguments<Op, Real>;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(threads_per_block)
   kernel_body(reinterpret_cast<const M&>(model), a, blockIdx.x, threadIdx.x);
 }
 
-// Launches one operation. The arguments were checked by the caller.
+// Launch one operation. The caller has checked the arguments.
 template <class Op, class Real, int limit>
 cudaError_t launch(const void* model, const Array* in, const Array* out, const LaunchOptions& o, cudaStream_t stream) {
   using M = DeviceModel<Real, limit>;

@@ -1,4 +1,4 @@
-// How the table of the backend sees a kernel.
+// Functions that launch kernels, for the table of the backend.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -11,14 +11,14 @@ struct DenseNetwork;
 struct StridedCopy;
 struct UploadPiece;
 
-// The arguments were checked by the caller; at least one element.
+// The caller has checked the arguments; there is at least one element.
 cudaError_t launch_strided_copy(const StridedCopy& copy, bool double_precision, cudaStream_t stream);
 cudaError_t launch_upload(const UploadPiece& piece, cudaStream_t stream);
 cudaError_t launch_draw(const UniformDraw& draw, const Array* in, const Array* out, int instances,
                         bool double_precision, cudaStream_t stream);
 cudaError_t launch_dense(const DenseNetwork& network, const Array* in, const Array* out, int instances, void* work,
                          long stride, bool double_precision, cudaStream_t stream);
-// Reductions of cuda_table.h; work memory as reduction_bytes says, for at least one cost.
+// Reductions of cuda_table.h, for at least one cost, with work memory of the size from reduction_bytes.
 cudaError_t reduction_bytes(long count, unsigned long* bytes);
 cudaError_t launch_least(const CostArray& costs, DeviceLeast* result, void* work, unsigned long bytes,
                          cudaStream_t stream);
@@ -26,7 +26,7 @@ cudaError_t launch_softmax(const CostArray& costs, double temperature, DeviceLea
                            unsigned long bytes, cudaStream_t stream);
 cudaError_t launch_mean(const SampleArray& samples, const double* weights, void* mean, cudaStream_t stream);
 
-// The contact solver (contact_solver.h), its arrays and its memory.
+// Arguments of the contact solver (contact_solver.h): its arrays and its memory.
 struct SolverLaunch {
   const Array *in, *out;
   void* numbers;
@@ -55,9 +55,9 @@ struct KernelLauncher {
   const void* kernel = nullptr;
 };
 
-// X(class, real, limit, shard) for every part of the library. Classes 0 to 3 are float models of at most 16, 32 and 64
-// degrees of freedom and double of at most 64. Parts 0 and 1 hold the engine's operations; 2 to 5 those of the books, for
-// the largest models alone, whose kernels serve the smaller ones too.
+// X(class, real, limit, shard) for every part of the library. Classes 0 to 2 are float models of at most 16, 32 and 64
+// degrees of freedom, class 3 double models of at most 64. Parts 0 and 1 hold the engine's operations. Parts 2 to 5
+// hold those of the books, only for the largest models; their kernels serve the smaller models, too.
 inline constexpr int cuda_shards = 2, cuda_book_shards = 4;
 #define FEATHERSTORM_CUDA_ENGINE(X, class, real, limit) X(class, real, limit, 0) X(class, real, limit, 1)
 #define FEATHERSTORM_CUDA_BOOK(X, class, real, limit) \

@@ -1,5 +1,5 @@
-// Reductions over samples on a device (host/reduction/cpu_reduction.h has those of the host): what is added up for one sample, the same
-// text for the device, where CUB does the adding (reduce.cu), and for tests on the host.
+// The terms that a reduction over samples adds, on a device (host/reduction/cpu_reduction.h has the host's reductions).
+// The same code serves the device, where CUB sums the terms (reduce.cu), and tests on the host.
 #pragma once
 #include <cmath>
 
@@ -9,7 +9,7 @@
 
 namespace featherstorm {
 
-inline constexpr int mean_threads = 256;        // of the block that adds up one component
+inline constexpr int mean_threads = 256;        // threads of the block that sums one component
 inline constexpr unsigned long sum_room = 256;  // bytes at the beginning of the work memory, for the sum of the weights
 
 // A cost with its index, so that the least one is a reduction.
@@ -24,7 +24,7 @@ struct CostAt {
     return x - x == 0 ? DeviceLeast{x, i} : DeviceLeast{HUGE_VAL, -1};  // finite
   }
 };
-// The smaller of two, the first of two that are equal; an index of -1 is none.
+// The smaller of two costs, or the first if they are equal; an index of -1 means none.
 struct Lesser {
   FS_HD DeviceLeast operator()(const DeviceLeast& a, const DeviceLeast& b) const {
     if (a.index < 0) return b;
@@ -37,21 +37,22 @@ struct Plus {
   FS_HD double operator()(double a, double b) const { return a + b; }
 };
 
-// exp((least - cost) / temperature), 0 where the cost is not finite or the exponent below -700.
+// exp((least - cost) / temperature), or 0 if the cost is not finite or the exponent below -700.
 struct ExponentialAt {
   CostAt cost;
   const DeviceLeast* least;
   double temperature;
   FS_HD double operator()(long i) const {
     const double x = (least->value - cost.number(i)) / temperature;
-    const bool counts = least->index >= 0 && x > -700 && x <= 0;  // not where x is no number
+    const bool counts = least->index >= 0 && x > -700 && x <= 0;  // false if x is NaN
     return counts ? vector_math::exp(counts ? x : 0.0) : 0.0;
   }
 };
-// What sample i's weight is, once the sum is known.
+// Return the weight of sample i, given the sum.
 FS_HD double weight_of(const ExponentialAt& e, double sum, long i) { return sum > 0 ? e(i) / sum : 0; }
 
-// The part of thread `thread` of the weighted sum of component k of all samples, (step, component) = (k / n, k % n).
+// Return the share of thread `thread` in the weighted sum of component k over all samples; k is (step, component) = (k
+// / n, k % n).
 template <class Real>
 FS_HD Real part_of_mean(const SampleArray& a, const double* weights, long k, int thread) {
   const Real* from =
@@ -61,7 +62,7 @@ FS_HD Real part_of_mean(const SampleArray& a, const double* weights, long k, int
   for (long i = thread; i < a.count; i += mean_threads) {
     const Real w = static_cast<Real>(weights[i]);
     const Real x = from[i * a.instance_stride];
-    if (w > 0) sum += w * (a.center ? (x - center) * (x - center) : x);  // of weight 0 none counts, whatever it is
+    if (w > 0) sum += w * (a.center ? (x - center) * (x - center) : x);  // samples of weight 0 are ignored, even NaN
   }
   return sum;
 }

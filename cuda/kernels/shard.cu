@@ -1,6 +1,7 @@
-// The kernels of parts FEATHERSTORM_SHARD to FEATHERSTORM_LAST_SHARD of the operations (shard_of in host/table/ops.h; the numbers of
-// parts in launcher.h), for models of at most FEATHERSTORM_MAX degrees of freedom in precision FEATHERSTORM_REAL. In files of one
-// part each the library compiles in parallel; in files of several what all of them include is read once.
+// The kernels of parts FEATHERSTORM_SHARD to FEATHERSTORM_LAST_SHARD of the operations (shard_of in host/table/ops.h;
+// the numbers of parts are in launcher.h), for models of at most FEATHERSTORM_MAX degrees of freedom in precision
+// FEATHERSTORM_REAL. With one part in each file the library compiles in parallel; with several parts in a file their
+// common headers are read once.
 #include "cuda/kernels/kernels.cuh"
 
 #define FEATHERSTORM_JOIN2(a, b, c, d) a##b##_##c##_##d
@@ -9,7 +10,7 @@
 namespace featherstorm {
 namespace {
 
-// Every file has its own: a function of one name for all would be one function to the linker.
+// Every file has its own copy, because the linker would merge functions of the same name.
 template <int shard, int i> void enter(KernelLauncher* entries) {
   if constexpr (i < op_count) {
     if constexpr (shard_of(i, cuda_shards, cuda_book_shards) == shard && info_of(i).cuda)

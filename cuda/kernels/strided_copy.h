@@ -1,8 +1,8 @@
-// Copies between arrays of any strides on one device: how arrays that no kernel takes in place come in and go out.
+// Copies between arrays of any strides on one device, for inputs and outputs that no kernel accesses in place.
 //
-// A block copies a tile of 64 instances x 16 components through shared memory. Of each array it reads or writes first what
-// lies side by side, instances or components, so that both sides are reached in whole sectors: a row-major tensor as an
-// array by components. Between the two phases the block's threads wait for each other.
+// A block copies a tile of 64 instances x 16 components through shared memory. It accesses each array first along the
+// dimension that is contiguous, instances or components, so that both sides use whole sectors: for example a row-major
+// tensor and an array by components. The block's threads synchronise between the two phases.
 #pragma once
 #include "core/scalar/scalar.h"
 #include "host/memory/cuda_table.h"
@@ -18,11 +18,11 @@ struct StridedCopy {
   long blocks() const { return (instances + tile_instances - 1) / tile_instances * component_tiles(); }
 };
 
-// Rows two numbers apart more than a tile needs: threads that go along components meet no bank of memory twice.
+// Rows are two numbers longer than a tile needs: threads that go along components then hit no bank twice.
 template <class Real> struct CopyTile { Real value[tile_components][tile_instances + 2]; };
 
-// Calls f(i, c, instance, component) for each element of block `block` that is thread `thread`'s, in the order in which they lie
-// in `side`; (i, c) is the element's place in the tile.
+// Call f(i, c, instance, component) for each element of block `block` that belongs to thread `thread`, in the memory
+// order of `side`; (i, c) is the element's position in the tile.
 template <class F>
 FS_HD void for_elements(const StridedCopy& a, const StridedArray& side, long block, int thread, F&& f) {
   const long tiles = (a.components + tile_components - 1) / tile_components;
@@ -36,7 +36,7 @@ FS_HD void for_elements(const StridedCopy& a, const StridedArray& side, long blo
   }
 }
 
-// What a thread does before its block's threads have waited for each other, and after that.
+// The two phases of a thread; the threads of the block synchronise between them.
 template <class Real>
 FS_HD void read_tile(const StridedCopy& a, long block, int thread, CopyTile<Real>& tile) {
   for_elements(a, a.from, block, thread, [&](int i, int c, long instance, long component) {

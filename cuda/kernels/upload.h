@@ -1,5 +1,6 @@
-// Numbers of the host for a kernel that follows on the stream, without a copy: they travel as parameters of launches.
-// So nothing waits, the host's memory is free at once, and a graph that captures the stream has them in it.
+// Numbers of the host for a kernel that follows on the stream, without a copy: they are passed as parameters of
+// launches. Therefore nothing waits, the host's memory is free at once, and a graph that captures the stream contains
+// the numbers.
 #pragma once
 #include "core/scalar/scalar.h"
 
@@ -13,7 +14,7 @@ struct UploadPiece {
   unsigned word[upload_words];
 };
 
-// What thread `thread` of the only block does.
+// The work of thread `thread` of the only block.
 FS_HD void upload_body(const UploadPiece& piece, int thread) {
   for (int k = thread; k < piece.count; k += upload_threads) piece.to[k] = piece.word[k];
 }

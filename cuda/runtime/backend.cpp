@@ -45,8 +45,8 @@ const KernelLauncher& launcher_of(int model_class, int op) {
   return entries[model_class][op];
 }
 
-// Which kernel of an operation the model takes, and the model's bytes for it: that of its own class, or of the largest
-// class for operations that are not common.
+// Kernel of an operation for a model, and the model's bytes for it: of the model's own class, or of the largest class
+// for operations that are not common.
 struct Chosen {
   int model_class;
   const void* image;
@@ -87,7 +87,7 @@ bool copy(CopyKind kind, void* stream, void* to, unsigned long to_pitch, const v
   cudaMemcpyKind direction = cudaMemcpyDeviceToDevice;
   if (kind == CopyKind::to_device) direction = cudaMemcpyHostToDevice;
   if (kind == CopyKind::to_host) direction = cudaMemcpyDeviceToHost;
-  // in one piece there is no limit on the pitch
+  // a contiguous copy has no limit on the pitch
   if (rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes))
     return FEATHERSTORM_CUDA(cudaMemcpyAsync(to, from, row_bytes * rows, direction, static_cast<cudaStream_t>(stream)));
   return FEATHERSTORM_CUDA(
@@ -151,14 +151,14 @@ bool check_op(int op) {
          cuda_failed(std::string(ops[op].name) + " has no CUDA kernel: run it on the CPU");
 }
 
-// Looked at once for each kernel and device.
+// Checked once for each kernel and device.
 bool has_room(int device, int model_class, int op) {
-  constexpr int devices = 64;  // of others the driver tells itself
+  constexpr int devices = 64;  // for other devices the driver reports the error
   static std::atomic<bool> seen[devices][model_classes][op_count];
   if (device >= devices || seen[device][model_class][op].load(std::memory_order_relaxed)) return true;
   const std::string name = ops[op].name;
   if (!can_set_aside(device, launcher_of(model_class, op).kernel, "the kernel of " + name + " for any robot",
-                     "One that is made for the robot needs none: specialise(\"" + name + "\", device=\"cuda\")"))
+                     "A kernel specialised for the robot needs none: specialise(\"" + name + "\", device=\"cuda\")"))
     return false;
   return seen[device][model_class][op] = true;
 }

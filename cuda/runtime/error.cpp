@@ -12,7 +12,7 @@ bool cuda_failed(const std::string& what) {
 }
 bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line) {
   if (error == cudaSuccess) return true;
-  cudaGetLastError();  // else the next launch, which asks for it, would be told of this failure
+  cudaGetLastError();  // clear the error, because the next launch would report it
   const std::string path = file;
   const std::size_t at = path.rfind("cuda/");
   return cuda_failed(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + " (" + expression +

@@ -6,15 +6,15 @@
 
 namespace featherstorm {
 
-// The reason of the last failure in this thread.
+// Message of the last failure in this thread.
 std::string& cuda_error_message();
-// Records what failed; returns false.
+// Record the message of a failure; return false.
 bool cuda_failed(const std::string& what);
 bool cuda_succeeded(cudaError_t error, const char* expression, const char* file, int line);
 
 #define FEATHERSTORM_CUDA(expression) ::featherstorm::cuda_succeeded((expression), #expression, __FILE__, __LINE__)
 
-// Makes a device the current one of this thread until the end of the scope.
+// Make a device the current one of this thread until the end of the scope.
 class OnDevice {
  public:
   explicit OnDevice(int device);

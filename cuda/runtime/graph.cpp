@@ -45,9 +45,9 @@ bool destroy_stream(int device, void* stream) {
 }
 
 bool begin_capture(int device, void* stream) {
-  if (!stream) return cuda_failed("the default stream cannot be captured into a graph: give another");
+  if (!stream) return cuda_failed("the default stream cannot be captured into a graph; give another stream");
   OnDevice on(device);
-  // other threads, and other streams of this one, may go on as they are
+  // other threads, and other streams of this thread, are not affected
   return on &&
          FEATHERSTORM_CUDA(cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal));
 }

@@ -11,7 +11,7 @@
 namespace featherstorm {
 namespace {
 
-// The pool of a device, made at its first use and kept until the process ends; null on failure.
+// Return the pool of a device, created at its first use and kept until the process ends; null on failure.
 cudaMemPool_t pool_of(int device) {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t> pools;

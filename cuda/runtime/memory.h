@@ -1,4 +1,4 @@
-// Device memory in the order of a stream, from one pool per device that keeps what it was given.
+// Device memory in the order of a stream, from one pool for each device. The pool keeps released memory.
 #pragma once
 
 namespace featherstorm {

@@ -11,7 +11,7 @@ namespace {
 
 template <class Device> using ModelOf = Model<typename Device::Number>;
 
-// The arrays beside a model in device memory; null and success where there are none.
+// Copy the arrays of a model to device memory; null and success if it has none.
 template <class Device> bool upload(const ModelOf<Device>& m, void** memory) {
   PlacedArrays arrays(0);
   device_model<Device>(m, arrays);
@@ -30,7 +30,7 @@ template <class Device> std::vector<unsigned char> image(const ModelOf<Device>& 
 }  // namespace
 
 CudaModel::~CudaModel() {
-  // kernels that read them may wait in streams; cudaFree does not promise to wait for them
+  // pending kernels may read the arrays; cudaFree is not guaranteed to wait for them
   if (OnDevice on(device); on) cudaDeviceSynchronize(), cudaFree(float_arrays), cudaFree(double_arrays);
 }
 

@@ -1,4 +1,4 @@
-// A model in its device forms: the smallest class of DeviceModel it fits, in both precisions.
+// A model in its device forms: the smallest class of DeviceModel that it fits, in both precisions.
 #pragma once
 #include <vector>
 
@@ -9,10 +9,10 @@ namespace featherstorm {
 
 struct CudaModel {
   int device = 0;
-  int float_class = 0, double_class = 0;                 // which of the classes of launcher.h
+  int float_class = 0, double_class = 0;                 // index of the class in launcher.h
   std::vector<unsigned char> float_image, double_image;  // the bytes of a DeviceModel
   std::vector<unsigned char> largest_float_image;        // in the largest class
-  void* float_arrays = nullptr;                          // what the images point to, device memory
+  void* float_arrays = nullptr;                          // arrays that the images point to, in device memory
   void* double_arrays = nullptr;
 
   CudaModel() = default;
@@ -26,7 +26,7 @@ inline constexpr int model_classes = 4;
 inline constexpr int model_limits[model_classes] = {16, 32, 64, 64};
 inline constexpr int largest_float_class = 2;
 
-// Null, with the reason in cuda_error_message, where the model is refused or memory is short.
+// Return null, with the reason in cuda_error_message, if the model is not supported or memory is short.
 CudaModel* make_cuda_model(int device, const Model<double>& m);
 
 }  // namespace featherstorm

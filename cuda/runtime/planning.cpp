@@ -44,7 +44,7 @@ bool upload(int device, void* stream, void* to, const void* from, unsigned long 
 bool capturing(int device, void* stream, bool* yes) {
   OnDevice on(device);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  // the default stream cannot be captured; while another one is, it may not even be asked
+  // the default stream cannot be captured, and may not be queried while another stream is captured
   if (stream && (!on || !FEATHERSTORM_CUDA(cudaStreamIsCapturing(native(stream), &status)))) return false;
   *yes = status != cudaStreamCaptureStatusNone;
   return true;

@@ -1,4 +1,4 @@
-// What rollouts and planners need beside kernels: numbers of the host on the device, and reductions over samples.
+// Functions for rollouts and planners: numbers of the host on the device, and reductions over samples.
 #pragma once
 #include "host/memory/cuda_table.h"
 

@@ -9,7 +9,7 @@
 
 namespace featherstorm {
 
-#if CUDART_VERSION >= 12080  // since then the runtime loads code by itself
+#if CUDART_VERSION >= 12080  // from this version on the runtime loads code itself
 
 struct CudaProgram {
   int device = 0;
@@ -22,7 +22,7 @@ struct CudaProgram {
   CudaProgram& operator=(const CudaProgram&) = delete;
   ~CudaProgram() {
     if (!library) return;
-    // a launch may not have begun yet; what went wrong in one is told by the call that waits for its stream
+    // a launch may be pending; its errors are reported by the call that waits for its stream
     if (OnDevice on(device); on) cudaDeviceSynchronize(), cudaLibraryUnload(library);
   }
 };
@@ -33,7 +33,7 @@ bool load_program(int device, const void* image, const char* name, CudaProgram**
   if (!on) return false;
   auto p = std::make_unique<CudaProgram>();
   p->device = device;
-  // the attributes are asked for so that the code is on the device before the first launch
+  // querying the attributes loads the code onto the device before the first launch
   if (!FEATHERSTORM_CUDA(cudaLibraryLoadData(&p->library, image, nullptr, nullptr, 0, nullptr, nullptr, 0)) ||
       !FEATHERSTORM_CUDA(cudaLibraryGetKernel(&p->kernel, p->library, name)) ||
       !FEATHERSTORM_CUDA(cudaFuncGetAttributes(&p->attributes, static_cast<const void*>(p->kernel))))
@@ -66,7 +66,7 @@ bool launch_arguments(const CudaProgram* p, void** arguments, long count, int th
 bool launch_program(const CudaProgram* p, const ProgramLaunch* launch, void* stream) {
   if (launch->repeat < 1) return cuda_failed("a program was given repeat " + std::to_string(launch->repeat));
   long repeat = launch->repeat, first = 0, count = launch->count;
-  // as many bytes of each are read as the kernel has declared
+  // the kernel reads as many bytes of each as it declares
   void* arguments[] = {const_cast<Array*>(launch->in),
                        const_cast<Array*>(launch->out),
                        const_cast<void*>(launch->uniform),

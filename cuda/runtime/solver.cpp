@@ -22,8 +22,8 @@ struct CudaSolver {
   SolverAlgorithm text{};
   SolverLauncher launcher;
   std::vector<unsigned char> image;  // the bytes of a DeviceSolver
-  void* arrays = nullptr;            // what it points to, device memory
-  SolverRoom room;                   // of a thread
+  void* arrays = nullptr;            // arrays that it points to, in device memory
+  SolverRoom room;                   // of one thread
   unsigned long number_size = 0;
   CudaSolverInfo info{};
 
@@ -31,7 +31,7 @@ struct CudaSolver {
   CudaSolver(const CudaSolver&) = delete;
   CudaSolver& operator=(const CudaSolver&) = delete;
   ~CudaSolver() {
-    // kernels that read them may wait in streams
+    // pending kernels may read the arrays
     if (OnDevice on(device); on) cudaDeviceSynchronize(), cudaFree(arrays);
   }
 };
@@ -44,7 +44,8 @@ unsigned long number_bytes(const CudaSolver& s) {  // of a block
   return launched_threads * s.room.numbers * s.number_size;
 }
 
-// Blocks that a multiprocessor holds at once: 64 Ki registers, handed out by 8 to a thread, and threads.
+// Blocks that a multiprocessor can hold at once, by registers (64 Ki, allocated to a thread in units of 8) and by
+// threads.
 int blocks_at_once(const cudaFuncAttributes& a, const cudaDeviceProp& p) {
   const int registers = std::max(8, (a.numRegs + 7) / 8 * 8);
   return std::max(1,
@@ -62,7 +63,7 @@ SolverLauncher launcher_of(bool double_precision, SolverAlgorithm text) {
   }
 }
 
-// The kernel of a robot's solver: what is asked for, or the part of it that the robot needs.
+// Return the algorithm of a robot's solver: the requested one, or the part of it that the robot needs.
 template <class Real> SolverAlgorithm text_for(const void* solver, SolverAlgorithm text) {
   const auto& s = *static_cast<const ContactSolver<Real>*>(solver);
   return text == SolverAlgorithm::solution && !s.rigid && s.world.no_slip.iterations == 0 ? SolverAlgorithm::soft
@@ -72,8 +73,8 @@ template <class Real> SolverAlgorithm text_for(const void* solver, SolverAlgorit
 template <class Real> bool make(const ContactSolver<Real>& s, CudaSolver& to) {
   to.room = solver_room(s, to.text), to.number_size = sizeof(Real);
   if (to.room.numbers > INT_MAX / launched_lanes || to.room.bytes > INT_MAX)
-    return cuda_failed("the contact solver wants " + std::to_string(to.room.numbers) + " numbers and " +
-                       std::to_string(to.room.bytes) + " bytes for each instance, more than a kernel counts");
+    return cuda_failed("the contact solver needs " + std::to_string(to.room.numbers) + " numbers and " +
+                       std::to_string(to.room.bytes) + " bytes for each instance, more than a kernel can address");
   PlacedArrays arrays(0);
   device_solver(s, arrays);
   if (!arrays.bytes.empty() && !FEATHERSTORM_CUDA(cudaMalloc(&to.arrays, arrays.bytes.size()))) return false;
@@ -102,7 +103,7 @@ bool create_solver(int device, const void* solver, bool double_precision, Solver
   if (!FEATHERSTORM_CUDA(cudaGetDeviceProperties(&p, device)) ||
       !set_aside_by(device, s->launcher.kernel, &s->info.kernel.set_aside, &a) ||
       !can_set_aside(device, s->launcher.kernel, "the kernel of the contact solver",
-                     "A robot whose candidates of contacts are few does without it") ||
+                     "A robot with few contact candidates does not need it") ||
       !(double_precision ? make(*static_cast<const ContactSolver<double>*>(solver), *s)
                          : make(*static_cast<const ContactSolver<float>*>(solver), *s)))
     return false;

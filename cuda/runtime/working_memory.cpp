@@ -17,7 +17,7 @@ bool set_aside_by(int device, const void* kernel, unsigned long* bytes, cudaFunc
 
 bool can_set_aside(int device, const void* kernel, const std::string& whose, const std::string& instead) {
   static std::mutex mutex;
-  static std::map<int, unsigned long> largest;  // that this process has been given
+  static std::map<int, unsigned long> largest;  // granted to this process
   std::lock_guard lock(mutex);
   cudaFuncAttributes a;
   unsigned long wanted = 0;
@@ -29,7 +29,8 @@ bool can_set_aside(int device, const void* kernel, const std::string& whose, con
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
   };
   if (wanted > free + largest[device])
-    return cuda_failed(whose + " needs " + gigabytes(wanted) + " of working memory on the device, for good, of which " +
+    return cuda_failed(whose + " needs " + gigabytes(wanted) +
+                       " of working memory on the device for the rest of the process; " +
                        gigabytes(free + largest[device]) + " are free. " + instead);
   largest[device] = wanted;
   return true;

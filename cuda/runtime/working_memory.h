@@ -1,4 +1,4 @@
-// What a driver sets aside for a kernel: what its threads keep beyond registers, for all threads that the device can hold.
+// Memory that a driver reserves for a kernel: local memory beyond registers, for all threads that the device can hold.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -8,8 +8,9 @@ namespace featherstorm {
 
 bool set_aside_by(int device, const void* kernel, unsigned long* bytes, cudaFuncAttributes* attributes);
 
-// Whether the device can set aside what the kernel's first launch asks for; else that launch would fail with words that name
-// neither. On the current device. whose: "the kernel of ..."; instead: what to do, a sentence
+// Return whether the current device can reserve the memory for the kernel's first launch. Otherwise that launch would
+// fail with an error that names neither the kernel nor the memory. whose: "the kernel of ..."; instead: a sentence that
+// says what to do.
 bool can_set_aside(int device, const void* kernel, const std::string& whose, const std::string& instead);
 
 }  // namespace featherstorm

@@ -1,5 +1,5 @@
-// The rows of constraints and contacts that have a force in some of the instances side by side. Pairs whose bounding spheres are
-// apart in all of them are left out, and so are candidates that do not touch.
+// Find the rows of constraints and contacts that have a force in some instances of one pack. Pairs whose bounding
+// spheres are apart in all of them are skipped, and so are contact candidates that do not touch.
 #pragma once
 #include <type_traits>
 
@@ -7,30 +7,30 @@
 
 namespace featherstorm {
 
-// A block of rows with a force in some instances; where its numbers begin.
+// A block of rows with a force in some instances, and the indices of its numbers.
 struct PresentBlock {
   bool contact;
   int source;  // pair, or block of constraints
-  int output;  // among the rows of contacts or of constraints
+  int output;  // index among the rows of contacts or of constraints
   int J, row;
   unsigned instances;
 };
 
-// A contact that some instances have, for readings. row: of its forces, -1: without.
+// A contact that some instances have, for readings. row: first row of its forces, or -1 if it has none.
 template <class T> struct PresentContact {
   Candidate<T> at;
-  T there, held;  // FoundContact
+  T there, held;  // as in FoundContact
   int pair, row;
 };
 
-// All of them; constraints first.
+// All rows that are present, constraints first.
 template <class T> struct PresentRows {
   PresentBlock* block;
-  ScratchArray<T> J, D, aref, friction;  // of each its columns; of each its rows
+  ScratchArray<T> J, D, aref, friction;  // J: by columns of each block; others: by rows
   int count = 0, entries = 0, rows = 0, constraints = 0;
   T gap{no_contact};                     // the least distance
-  ContactPoint<T>* point = nullptr;      // of blocks that are contacts, where it is asked for
-  PresentContact<T>* contact = nullptr;  // where readings are asked for, and the forces of rows
+  ContactPoint<T>* point = nullptr;      // of blocks that are contacts, if requested
+  PresentContact<T>* contact = nullptr;  // if readings are requested; so are the forces of rows
   ScratchArray<T> force{};
   int contacts = 0;
 };
@@ -42,7 +42,7 @@ FS_HD Geom<T> sized_geom(const auto& solver, int geom, const auto& touch) {
   return {g.type, {g.place.body, numbers.X}, numbers.size, g.hull, g.field};
 }
 
-// The time step, and friction beside the normal.
+// Return the time step, and the ratio of friction impedance to normal impedance, of these instances.
 template <class T> FS_HD CommonNumbers<T> common_among(const auto& solver, const auto& touch) {
   CommonNumbers<T> numbers{T(solver.world.timestep), T(solver.world.contacts.impedance_ratio)};
   set_numbers<T>(numbers, solver.touch.of_all, touch);
@@ -56,7 +56,7 @@ template <class T> FS_HD ContactLaw<T> law_among(const auto& solver, const auto&
   return law;
 }
 
-// A pair with the numbers of these instances.
+// Return a pair with the numbers of these instances.
 template <class T>
 FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
   ContactPair<T> pair = cast<T>(solver.world.contacts.pair[p]);
@@ -64,21 +64,21 @@ FS_HD ContactPair<T> pair_among(const auto& solver, int p, const auto& touch) {
   set_numbers<T>(pair, solver.touch.of_pair[p], touch);
   pair.softness.power = solver.touch.power[p];
   if (solver.rigid && solver.touch.margin_differs(p)) {
-    // margins of the robot have it already
+    // margins of the robot include look_ahead already
     if (solver.touch.of_pair[p][16] >= 0) pair.margin = pair.margin + T(solver.rigid->look_ahead);
     pair.detection = max(pair.detection, pair.margin);
   }
   return pair;
 }
 
-// Below which distance contacts of a pair count.
+// Return the distance below which contacts of a pair count.
 template <class T> FS_HD T detection_among(const auto& solver, int p, const auto& touch) {
   const int at = solver.touch.of_pair.empty() ? -1 : solver.touch.of_pair[p][17];
   return at >= 0 ? T(touch[at]) : T(solver.detection[p]);
 }
 
-// Where the geoms of a pair touch, and within which margin; with the numbers of these instances where its sizes differ. Where geoms have
-// derivatives (U) so have contacts.
+// Find the contacts of a pair, and its margin, with the numbers of these instances if its sizes differ. If the geoms
+// have derivatives (U), so do the contacts.
 template <class T, class U>
 FS_HD void find_points(const auto& solver, int p, const Placement<U>& A, const Placement<U>& B, const auto& touch,
                        T& margin, ContactPoint<U>* out) {
@@ -87,7 +87,7 @@ FS_HD void find_points(const auto& solver, int p, const Placement<U>& A, const P
   const bool differ = solver.reaches_differ[p];
   margin = T(pair.margin);
   if constexpr (std::is_same_v<const ContactPair<T>&, decltype(pair)>) {
-    // numbers of one instance: one call, as each is the text of all shapes
+    // numbers of one instance: one call only, because each call inlines the algorithm of all shapes
     auto own = scratch<ContactPair<T>>(1);
     auto sized = scratch<Geom<T>>(2);
     const ContactPair<T>* of = &pair;
@@ -108,8 +108,8 @@ FS_HD void find_points(const auto& solver, int p, const Placement<U>& A, const P
   }
 }
 
-// Rows side by side with those of other blocks, and their Jacobians by columns: where the text of a contact writes them, and what
-// becomes of them.
+// Rows stored with those of other blocks, and their Jacobians by columns: the memory that the contact algorithm writes
+// to, and the functions that keep its results.
 template <class T, class Solver> class RowsByColumns {
  public:
   static constexpr bool wants_jacobian = true, takes_single_contacts = false;
@@ -147,7 +147,7 @@ FS_HD void find_constraints(const auto& solver, const auto& in, auto&& rows, Pre
   present.constraints = present.count;
 }
 
-// in   inside  how far below the distance where rows begin
+// in   inside  depth below the margin
 template <class T>
 FS_HD void add_present(const auto& solver, int p, const Candidate<T>& c, const T& inside, const T& there,
                        PresentRows<T>& present) {
@@ -156,7 +156,7 @@ FS_HD void add_present(const auto& solver, int p, const Candidate<T>& c, const T
   present.contact[present.contacts++] = {c, there, held, p, -1};
 }
 
-// Pairs that are near in one instance each, linked list by list in the order in which they are found.
+// Pairs that are near in one instance each, in linked lists, in the order in which they are found.
 struct PairItems {
   int *item, *next;   // pair * lanes + instance; the next of its list, or -1
   int *first, *last;  // of each list, or -1
@@ -170,12 +170,12 @@ struct PairItems {
   }
 };
 
-// Contacts of pairs that are near in single instances (pair_lists.h).
+// Find the contacts of pairs that are near in single instances (pair_lists.h).
 template <class T>
 void find_listed(const auto& solver, const PairItems& items, auto& places, const auto& X, const auto& twist,
                  auto& of_contacts, PresentRows<T>& present);
 
-// Calls f(d) with the dimension of a contact, a constant where instances are side by side.
+// Call f(d) with the dimension of a contact, as a constant in packs of several instances.
 template <class T> FS_HD void with_dimension(int d, auto&& f) {
   if constexpr (lanes<T> > 1) {
     if (d == 1) return f(std::integral_constant<int, 1>{});
@@ -188,8 +188,8 @@ template <class T> FS_HD void with_dimension(int d, auto&& f) {
   }
 }
 
-// Frames of the contacts of a pair. Those with a plane have one frame, which is the same for all but capsules if the
-// plane does not move.
+// Frames of the contacts of a pair. The contacts of a plane share one frame. If the plane is static, all other geoms
+// except capsules share it, too.
 template <class T> class PairFrames {
  public:
   FS_HD void begin(const auto& a, const auto& b, int geom) {
@@ -224,7 +224,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   using Rows = std::remove_cvref_t<decltype(of_contacts)>;
   const bool wants_jacobian = Rows::wants_jacobian || law.exact || law.rows.discrete;
   constexpr bool lists = lanes<T> > 1 && Rows::takes_single_contacts;
-  int count = 0;  // of lists
+  int count = 0;  // number of lists
   if constexpr (lists) count = solver.lists;
   const int most = lists ? pairs * lanes<T> : 0;
   auto item = scratch<int>(2 * most), list = scratch<int>(2 * count);
@@ -311,7 +311,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
   if constexpr (lists) find_listed(solver, items, places, X, twist, of_contacts, present);
 }
 
-// in   rows  what becomes of them
+// in   rows  receives the rows
 template <class T> FS_HD void find_rows(const auto& solver, const auto& in, auto&& rows, PresentRows<T>& present) {
   using Memory = std::remove_cvref_t<decltype(in.placement)>;
   find_constraints(solver, in, rows, present);
@@ -320,12 +320,11 @@ template <class T> FS_HD void find_rows(const auto& solver, const auto& in, auto
                   Motions<T, Memory>{in.axis}, in.touch, in.weights, rows, present);
 }
 
-// The rows of these instances with their Jacobians, in memory of their own.
+// The rows of these instances with their Jacobians, and their memory.
 template <class T> class FoundRows {
  public:
-  // in      as of SolverInputs (solver_data.h)
-  // points  whether those of contacts are kept
-  // read    whether contacts are kept for readings
+  // in      as in SolverInputs (solver_data.h)
+  // points  whether contact points are kept read    whether contacts are kept for readings
   FS_HD FoundRows(const auto& solver, const auto& in, bool points, bool read = false)
       : block_(blocks(solver)),
         J_(solver.constraints.entries() + solver.contacts.entries + 1),
@@ -353,7 +352,7 @@ template <class T> class FoundRows {
   PresentRows<T> present_;
 };
 
-// Of bodies on their own, where a contact has a row.
+// For bodies in `alone`: store 1 in instances where a contact of the body has a row.
 template <class T>
 FS_HD void store_touched(const auto& solver, const PresentRows<T>& present, const auto& out) {
   for (std::size_t i = 0; i < solver.alone.size(); i++) out.touched[static_cast<int>(i)] = T(0.0);

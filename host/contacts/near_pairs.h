@@ -1,15 +1,17 @@
-// Which pairs of geoms are near, in which of the instances side by side: bounding spheres of bodies, then of geoms, then the sphere of one
-// geom about the axis of a capsule or about a box.
+// Find the pairs of geoms that are near, and in which instances of one pack. The tests are, in this order: bounding
+// spheres of bodies, bounding spheres of geoms, and the sphere of one geom against the axis of a capsule or against a
+// box.
 //
-// With d from the centre of geom 1 to that of geom 2 and u a capsule's axis, |c| <= h where d . u is nearest, the distance of the other's
-// centre from the axis is |d|^2 - c (2 d . u - c). Of a box what d is beyond its sides counts; a capsule is apart from it, too, where its
-// axis and radius do not reach along one of the box's axes.
+// d points from the centre of geom 1 to that of geom 2, and u is the axis of a capsule with half length h. The nearest
+// point of the axis is c u, with c = d . u limited to |c| <= h. The squared distance of the other centre from the axis
+// is |d|^2 - c (2 d . u - c). For a box only the part of d beyond its sides counts. A capsule is also apart from a box
+// if its axis and radius do not reach the box along one of the box's axes.
 #pragma once
 #include "host/contacts/solver_data.h"
 
 namespace featherstorm {
 
-// Placements and motions in memory, loaded where they are used.
+// Placements and motions in memory, loaded on use.
 template <class T, class Array> struct Placements {
   Array of;
   FS_HD Placement<T> operator[](int i) const {
@@ -28,7 +30,7 @@ template <class T, class Array> struct Motions {
   }
 };
 
-// Numbers with those of these instances that differ.
+// Replace the numbers that differ among instances by those of these instances.
 template <class T> FS_HD void set_numbers(auto& numbers, const auto& at, const auto& touch) {
   int k = 0;
   for_each_number(numbers, [&](T& x) {
@@ -37,7 +39,7 @@ template <class T> FS_HD void set_numbers(auto& numbers, const auto& at, const a
   });
 }
 
-// A geom in these instances.
+// Return the numbers of a geom in these instances.
 template <class T>
 FS_HD GeomNumbers<T> geom_among(const auto& solver, int geom, const auto& touch) {
   const auto& g = solver.world.contacts.geom[geom];
@@ -51,14 +53,14 @@ FS_HD Placement<T> place_among(const auto& solver, int geom, const auto& touch) 
   return geom_among<T>(solver, geom, touch).X;
 }
 
-// Where the geoms are, computed when they are asked for.
+// Placements of geoms, computed on first use.
 template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
  public:
   FS_HD GeomPlaces(const Solver& solver, const Bodies& X, const Array& touch)
       : solver_(solver), X_(X), touch_(touch), place_(geoms()), known_(geoms()) {
     for (int i = 0; i < geoms(); i++) known_[i] = nothing;
   }
-  // The place of a geom; its centre and the axis along which capsules lie, its third, alone are valid.
+  // Return the placement of a geom, of which only the centre and the third axis, along which capsules lie, are valid.
   FS_HD const Placement<T>& line(int geom) {
     if (known_[geom] == nothing) set(geom, 2);
     return place_[geom];
@@ -72,7 +74,7 @@ template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
  private:
   static constexpr char nothing = 0, of_line = 1, all = 2;
   FS_HD int geoms() const { return static_cast<int>(solver_.world.contacts.geom.size()); }
-  // in  first  of the axes that are wanted
+  // in  first  index of the first axis that is needed
   FS_HD void set(int geom, int first) {
     const auto& place = solver_.world.contacts.geom[geom].place;
     known_[geom] = first == 0 || place.body == 0 ? all : of_line;
@@ -101,7 +103,7 @@ template <class T, class Solver, class Bodies, class Array> class GeomPlaces {
   Scratch<char> known_;
 };
 
-// The instances in which the two bodies of each group of pairs are near.
+// Compute the instances in which the two bodies of each group of pairs are near.
 template <class T>
 FS_HD void near_bodies(const auto& solver, const auto& X, auto& places, unsigned* near) {
   auto centre = scratch<Vec3<T>>(solver.nb + 1);
@@ -123,16 +125,20 @@ FS_HD void near_bodies(const auto& solver, const auto& X, auto& places, unsigned
   }
 }
 
-// A number below 0 where a point d from the middle of an axis u is farther from it than `reach`: |d . u| <= half is beside it.
+// Return `reach` minus the squared distance of a point from a segment: below 0 if the point is farther than the squared
+// `reach`.
+//
+// in   d  from the middle of the segment to the point;  square = |d|^2
+// in   u, half  axis and half length of the segment;  reach  a squared distance
 template <class T> FS_HD T about_axis(const Vec3<T>& d, const T& square, const Vec3<T>& u, const T& half,
                                       const T& reach) {
   const T along = dot(d, u), c = min(max(along, -half), half);
   return reach - (square - c * (along + along - c));
 }
 
-// In which instances a geom is near a box, a sphere about it at least.
+// Return the instances in which a geom, or at least its bounding sphere, is near a box.
 //
-// in   d  from the middle of the box to the geom's centre
+// in   d  from the centre of the box to the centre of the geom
 template <class T>
 FS_HD unsigned near_box(const auto& bound, const Placement<T>& box, const auto& size, const Vec3<T>& d, unsigned near,
                         const auto& half, const Vec3<T>& axis) {
@@ -146,7 +152,8 @@ FS_HD unsigned near_box(const auto& bound, const Placement<T>& box, const auto& 
   return near;
 }
 
-// The same of pairs with sizes or margins that differ among instances: bounding spheres alone.
+// Return the instances in which a pair is near by its bounding spheres alone, for pairs whose sizes or margins differ
+// among instances.
 template <class T>
 FS_HD unsigned near_with_numbers(const auto& solver, int p, unsigned of_bodies, auto& places, const auto& touch) {
   const auto& contacts = solver.world.contacts;
@@ -159,9 +166,9 @@ FS_HD unsigned near_with_numbers(const auto& solver, int p, unsigned of_bodies, 
   return of_bodies & instances_above_zero(T(reach * reach - dot(d, d)));
 }
 
-// Returns the instances in which the centres of two geoms are near.
+// Return the instances in which the centres of two geoms are near.
 //
-// in   place  of geoms; lines of these two are known
+// in   place  of geoms; the lines of these two must be known
 template <class T> FS_HD unsigned near_centres(const auto& bound, unsigned of_bodies, const auto& place) {
   const Placement<T>&a = place[bound.geom[0]], &b = place[bound.geom[1]];
   const Vec3<T> d = b.r - a.r;
@@ -169,7 +176,7 @@ template <class T> FS_HD unsigned near_centres(const auto& bound, unsigned of_bo
   return of_bodies & instances_above_zero(T(T(bound.spheres) - far));
 }
 
-// Returns those of the instances `near` in which axes, boxes and numbers that differ leave a pair near, too.
+// Return the instances of `near` in which a pair is still near by its axes, boxes and differing numbers.
 template <class T>
 FS_HD unsigned near_shapes(const auto& solver, int p, unsigned near, auto& places, const auto& touch) {
   const auto& bound = solver.bound[p];
@@ -188,11 +195,11 @@ FS_HD unsigned near_shapes(const auto& solver, int p, unsigned near, auto& place
                   bound.half[first ? 1 : 0], axis_of(first ? b : a, 2));
 }
 
-// Calls visit(pair, instances) for every pair that is near in some instances. A block of pairs is tested at a time, so that
-// the tests are loops with few branches.
+// Call visit(pair, instances) for every pair that is near in some instances. Pairs are tested in blocks, so that the
+// tests are loops with few branches.
 template <class T>
 FS_HD void for_each_near_pair(const auto& solver, const auto& X, auto& places, const auto& touch, auto&& visit) {
-  constexpr int most = lanes<T> > 1 ? 64 : 8;  // a thread of a device has them in its frame
+  constexpr int most = lanes<T> > 1 ? 64 : 8;  // a thread of a device keeps them in its stack frame
   const int groups = static_cast<int>(solver.group_of_pairs.size());
   auto near = scratch<unsigned>(groups);
   near_bodies<T>(solver, X, places, near.data());

@@ -1,9 +1,9 @@
-// Contacts of pairs that are near in a few of the instances side by side: pairs go on a list, instance by instance, and a list is
-// worked off as many at a time as a pack holds, whatever pairs and instances they are of.
+// Contacts of pairs that are near in only a few instances of a pack. Each pair goes on a list, once for each instance.
+// A list is then processed in packs of items, whatever their pairs and instances are.
 //
-// A list has pairs of the same two shapes, number of rows and power of softness, so that one text serves them. What touches is gathered
-// once more: frames, velocities and the numbers of rows are computed for a whole pack of contacts, from any lists of one
-// group, that is, with one number of rows and one power.
+// The pairs of a list have the same two shapes, number of rows and power of softness, so one algorithm serves them all.
+// Contacts that touch are gathered a second time: frames, velocities and the numbers of rows are computed for a full
+// pack of contacts. Such a pack may come from any lists of one group, that is, with the same number of rows and power.
 #pragma once
 #include <cstring>
 
@@ -12,19 +12,19 @@
 
 namespace featherstorm {
 
-// Returns the pack of the numbers at `offset` from each address.
+// Return the pack of the numbers at `offset` from each address.
 template <class T, class Number> T gather(const Number* const* from, long offset) {
   return number_by_number<T>([&](int k) { return from[k][offset]; });
 }
 
-// Contacts that touch, until a pack of them is full.
+// Contacts that touch, collected until a pack is full.
 template <class T> struct ListedContacts {
   using Number = typename NumberIn<T>::Type;
-  static constexpr int width = lanes<T>, most = width * (8 + 1);  // of a closed form at most 8 slots
+  static constexpr int width = lanes<T>, most = width * (8 + 1);  // a closed form has at most 8 slots
   static constexpr int distance = 0, inside = 1, point = 2, normal = 5, numbers = 8;
 
   int pair[most], instance[most], slot[most];
-  Number number[numbers][most];  // inside: how far below the distance where rows begin
+  Number number[numbers][most];  // inside: depth below the margin
   int count = 0;
 
   T load(int at) const {
@@ -43,17 +43,18 @@ template <class T> struct ListedContacts {
   }
 };
 
-// Two geoms and the numbers of their pair, for as many pairs of a list as a pack holds. They lie in scratch memory because
+// Two geoms and the numbers of their pair, for one pack of items of a list. They lie in scratch memory because
 // constructors would set all numbers.
 template <class T> class ListedPairs {
  public:
   using Number = typename NumberIn<T>::Type;
   ListedPairs() : pair_(1), gains_(1), geom_(2) {}
-  ContactPair<T>& pair() { return pair_[0]; }  // its margin and detection alone are set
+  ContactPair<T>& pair() { return pair_[0]; }  // only margin and detection are set
   ContactGains<T>& gains() { return gains_[0]; }
   Geom<T>& geom(int side) { return geom_[side]; }
 
-  // Begins the lists of a group and sets the numbers of one of their pairs, which all share but for those that differ.
+  // Begin the lists of a group, and set the numbers of one of their pairs. All pairs share them except the differing
+  // ones.
   void begin(const auto& solver, int list, int like) {
     const auto& of = solver.world.contacts.pair[like];
     differs_ = solver.list_differs[list];
@@ -62,13 +63,13 @@ template <class T> class ListedPairs {
     const Number* number = &solver.pair_number[numbers_of_pair * like];
     for_each([&](T& x) { x = T(*number++); });
   }
-  // The shapes of the pairs of a list.
+  // Set the shapes of the pairs of a list.
   void set_shapes(const auto& solver, int like) {
     const auto& of = solver.world.contacts.pair[like];
     pair().slots = of.slots;
     for (int side = 0; side < 2; side++) geom(side).type = solver.world.contacts.geom[of.geom[side]].type;
   }
-  // Sets the numbers that differ among the pairs of the list.
+  // Set the numbers that differ among the pairs of the list.
   void set_numbers(const auto& solver, const int* of_pair) {
     if (differs_ == 0) return;
     const Number* from[lanes<T>];
@@ -79,7 +80,7 @@ template <class T> class ListedPairs {
       at++;
     });
   }
-  // Sets them if margin or detection differ, the last two numbers of a pair.
+  // Set them if margin or detection, the last two numbers of a pair, differ.
   void set_margin(const auto& solver, const int* of_pair) {
     if ((differs_ >> (numbers_of_pair - 2)) != 0) set_numbers(solver, of_pair);
   }
@@ -95,7 +96,7 @@ template <class T> class ListedPairs {
   unsigned differs_ = 0;
 };
 
-// The points of the n items of a pack.
+// Find the contacts of the n items of a pack.
 template <class T>
 void add_points(const auto& solver, const int* item, int n, auto& places, bool reads, ListedPairs<T>& pairs,
                 ListedContacts<T>& to) {
@@ -108,7 +109,7 @@ void add_points(const auto& solver, const int* item, int n, auto& places, bool r
   for (int k = 0; k < width; k++) of_pair[k] = item[k < n ? k : 0] / width, instance[k] = item[k < n ? k : 0] % width;
   for (int side = 0; side < 2; side++) {
     const GeomType type = pairs.geom(side).type;
-    // of what is round about its axis that alone counts
+    // shapes that are round about their axis need only that axis
     const bool round = type == GeomType::Sphere || type == GeomType::Capsule;
     const int first = round ? 2 : 0, sizes = type == GeomType::Sphere ? 1 : type == GeomType::Capsule ? 2 : 3;
     const Number *centre[width], *axis[width], *size[width];
@@ -151,7 +152,7 @@ void add_points(const auto& solver, const int* item, int n, auto& places, bool r
   }
 }
 
-// Which entry of PresentRows the slots of a pair have.
+// The entries in PresentRows of the slots of a pair.
 struct EntriesOfPair {
   int pair = -1, block[8], contact[8];
   void begin(int p) {
@@ -161,7 +162,7 @@ struct EntriesOfPair {
   }
 };
 
-// Keeps contact k of a list for readings.
+// Keep contact k of a list for readings.
 //
 // in   frame  lane k is the frame of contact k
 template <class T>
@@ -187,7 +188,7 @@ void add_listed_contact(const auto& solver, const ListedContacts<T>& list, int k
   }
 }
 
-// The rows of the first n contacts.
+// Add the rows of the first n contacts.
 template <class T>
 void add_listed_rows(const auto& solver, const auto& X, const auto& twist, int n, ListedPairs<T>& pairs,
                      ListedContacts<T>& list, EntriesOfPair& entries, auto& of_contacts, PresentRows<T>& present) {

@@ -1,9 +1,10 @@
-// Slots of the rows that instances side by side have (core/limbs/row_slots.h).
+// Slots of the rows of one pack of instances (core/limbs/row_slots.h).
 //
-// Contacts of a body with the world take slots of that body and their number of rows, rows with numbers J slots of their type, an
-// instance's one after the other: its k-th contact of a foot is in slot k of the foot, whatever its neighbours touch with. So there are
-// as many slots as the instance with most needs, and the order of an instance's rows is its own. Numbers of instances without rows in a
-// slot are zero.
+// Contacts of a body with the world take slots of that body and of their number of rows. Rows with a Jacobian J take
+// slots of their type. The slots of an instance are taken in order: its k-th contact of a foot is in slot k of the
+// foot, whatever the other instances touch. The number of slots is therefore that of the instance with most contacts,
+// and the order of an instance's rows does not depend on other instances. In a slot, the numbers of instances without
+// rows are zero.
 #pragma once
 #include "host/contacts/find_rows.h"
 
@@ -13,15 +14,17 @@ template <class T> struct RowSlots {
   RowSlot* slot;
   ScratchArray<T> numbers;
   int* first;               // of each body and group of rows, and of each type of rows with J; or -1
-  int* pair_of;             // (slots, lanes)  of contacts with J
+  int* pair_of;             // (slots, lanes)  pairs of contacts with J
   unsigned short* slot_of;  // (blocks, lanes)  of PresentRows
   int groups;
   int count = 0, used = 0;
 
-  // Slots for rows of some instances, which these share with others: visit(slot, instances, is_new).
+  // Take slots for rows of some instances, shared with the rows of others, and call visit(slot, instances, is_new) for
+  // each.
   //
-  // in  like   kind, rows, body, type;  chain  its place in `first`
-  // in  block  of PresentRows, or -1 if nobody asks where its rows are;  size  numbers behind those of SlotLayout
+  // in  like   kind, rows, body, type;  chain  index in `first`
+  // in  block  of PresentRows, or -1 if its slots need not be recorded
+  // in  size   count of numbers after those of SlotLayout
   FS_HD void take(const RowSlot& like, int chain, int block, int size, unsigned instances, auto&& visit) {
     int* link = first + chain;
     const auto note = [&](unsigned here) {
@@ -48,7 +51,7 @@ template <class T> struct RowSlots {
       link = &s.next;
     }
   }
-  // Slots in the order of bodies, then of types; where a body's begin, and those with J.
+  // List the slots in the order of bodies, then of types. first_slot: first slot of each body, then of those with J.
   FS_HD void sort(int nb, int types, int* order, int* first_slot) const {
     int n = 0;
     for (int b = 0, i = 0; b <= nb + 1; b++) {
@@ -59,11 +62,11 @@ template <class T> struct RowSlots {
   }
 };
 
-// What becomes of the rows that are found (find_rows.h): they go to slots.
+// Receives the rows that are found (find_rows.h), and stores them in slots.
 template <class T, class Solver> class RowsToSlots {
  public:
   static constexpr bool wants_jacobian = false, takes_single_contacts = true;
-  // in  axis (6 nv)  of coordinates about reference points;  reference (3 (nb + 1))  those of bodies
+  // in  axis (6 nv)  of coordinates about reference points;  reference (3 (nb + 1))  reference points of bodies
   // in  reads  whether contacts are kept for readings
   FS_HD RowsToSlots(const Solver& solver, ScratchArray<T> axis, ScratchArray<T> reference, bool reads,
                     RowSlots<T>& slots)
@@ -101,10 +104,10 @@ template <class T, class Solver> class RowsToSlots {
                 });
   }
 
-  // in  rows  their number;  numbers  of them
+  // in  rows  number of rows;  numbers  D, aref and friction of the rows
   FS_HD void add_contact(int p, int block, auto rows, const auto& numbers, const Candidate<T>& c, unsigned instances) {
     const RowSlot like = slot_like(p);
-    if (like.body == 0 && like.type < 0) return;  // moves nothing
+    if (like.body == 0 && like.type < 0) return;  // the contact moves no coordinate
     const T sign(solver_.limbs.body_of[p] < 0 ? -1.0 : 1.0);
     slots_.take(
         like, chain_of(like, p), noted(block), size_of(like), instances, [&](RowSlot& s, unsigned here, bool is_new) {
@@ -119,7 +122,8 @@ template <class T, class Solver> class RowsToSlots {
         });
   }
 
-  // Adds a contact of one instance (pair_lists.h). Lane k of `row` has its numbers: aref, D, coefficients, point, axes.
+  // Add a contact of one instance (pair_lists.h). Its numbers are in lane k of `row`: aref, D, coefficients, point,
+  // axes.
   void add_contact_of(int p, int block, int instance, const T* row, int k) {
     using Number = typename NumberIn<T>::Type;
     const RowSlot like = slot_like(p);
@@ -130,7 +134,7 @@ template <class T, class Solver> class RowsToSlots {
           const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
           for (int i = 2 * d; i < 4 * d && is_new; i++) x[i] = T(0.0);
           for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
-          // not zero elsewhere
+          // coefficients must not be zero in lanes without the contact
           for (int i = 0; i < d && is_new; i++) x[4 * d + i] = T(number_of<Number>(row[2 * d + i], k));
           const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
           for (int i = 0; i < 3 * d; i++) set(x[2 * d + i], row[i]);
@@ -143,7 +147,7 @@ template <class T, class Solver> class RowsToSlots {
         });
   }
 
-  // J of contacts between moving bodies, each instance's of the pair that it has there.
+  // Compute J of contacts between moving bodies, in each instance for the pair that it has in the slot.
   FS_HD void make_jacobians() {
     for (int i = 0; i < slots_.count; i++)
       if (const RowSlot& s = slots_.slot[i]; s.body == 0 && solver_.limbs.type[s.type].of_contacts)
@@ -163,7 +167,7 @@ template <class T, class Solver> class RowsToSlots {
     const int body = solver_.limbs.body_of[p];
     return {group.kind, group.rows, body < 0 ? -body : body, solver_.limbs.type_of[1][p], 0, -1, 0};
   }
-  // Behind J of contacts between moving bodies are their points and axes.
+  // Points and axes of contacts between moving bodies lie after their J.
   FS_HD int place_of_contact(const RowSlot& s) const {
     return s.body > 0 ? 0 : s.rows * solver_.limbs.type[s.type].columns;
   }
@@ -174,7 +178,7 @@ template <class T, class Solver> class RowsToSlots {
     if (s.body > 0) return;
     for (; here != 0; here &= here - 1) slots_.pair_of[slot * lanes<T> + lowest_bit(here)] = p;
   }
-  // D, aref and coefficients of rows; gives where the numbers behind them begin.
+  // Store D, aref and coefficients of rows; return the address of the numbers after them.
   FS_HD auto set_rows(const RowSlot& s, auto rows, const auto& numbers, unsigned here, bool is_new) {
     const auto x = slots_.numbers + s.numbers;
     const int d = rows, weights = s.kind == RowKind::Cone ? d : 1;
@@ -193,7 +197,7 @@ template <class T, class Solver> class RowsToSlots {
     const auto& of = solver_.limbs;
     const RowType& type = of.type[s.type];
     const int columns = type.columns;
-    // which instances' pairs have a coordinate on the way from the second body up, and from the first one
+    // instances whose pairs have a coordinate on the path from the second body to the root, and from the first body
     auto up = scratch<unsigned>(2 * columns);
     for (int k = 0; k < 2 * columns; k++) up[k] = 0;
     for (unsigned there = s.there; there != 0; there &= there - 1) {
@@ -226,7 +230,7 @@ template <class T, class Solver> class RowsToSlots {
       }
     }
   }
-  // n_k with J_k = S . n_k of a body that moves about its reference point.
+  // Moments n_k, with J_k = S . n_k, of a body that moves about its reference point.
   template <int d> FS_HD void moments(const auto& x, int body, T (&n)[d][6]) const {
     Vec3<T> c;
     for (int i = 0; i < 3; i++) c(i) = x[i] - reference_[3 * body + i];

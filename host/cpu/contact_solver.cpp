@@ -1,4 +1,4 @@
-// What touches, and the acceleration under all constraints (host/solver/contact_solve.h).
+// Find contacts and solve for the constrained acceleration (host/solver/contact_solve.h).
 #include "host/cpu/solver_table.h"
 
 extern "C" __attribute__((visibility("default"))) const featherstorm::SolverTable* featherstorm_contact_solver() {

@@ -1,5 +1,5 @@
-// Networks of dense layers (core/network/dense.h), compiled once for each instruction set, with its fused products.
-// Everything in here is inlined or static: nothing of this file may serve another instruction set.
+// Networks of dense layers (core/network/dense.h), compiled once for each instruction set, with its fused products. All
+// functions in this file are inlined or static, because no function may be shared with another instruction set.
 #include "core/network/dense.h"
 
 #include "host/network/dense_kernels.h"
@@ -7,7 +7,7 @@
 namespace featherstorm {
 namespace {
 
-// Of AVX-512's 32 registers 24 are sums, of the 16 of others 8.
+// AVX-512 has 32 registers, of which 24 hold sums; the other sets have 16, of which 8 hold sums.
 #if FEATHERSTORM_DENSE_BYTES == 64
 constexpr int outputs_at_once = 8, vectors_at_once = 3;
 #else
@@ -16,7 +16,7 @@ constexpr int outputs_at_once = 4, vectors_at_once = 2;
 typedef float Floats __attribute__((vector_size(FEATHERSTORM_DENSE_BYTES)));
 typedef double Doubles __attribute__((vector_size(FEATHERSTORM_DENSE_BYTES)));
 
-// O outputs of a tile, from `first` on, written to y[o * P + p].
+// Compute O outputs of a tile, from `first` on, into y[o * P + p].
 template <int O, int P, class V, class Real>
 __attribute__((noinline)) void some_outputs(const DenseColumn<Real>* tile, int first, int inputs, const V* x, V* y) {
   V sum[O][P];
@@ -28,7 +28,7 @@ __attribute__((noinline)) void some_outputs(const DenseColumn<Real>* tile, int f
   }
 }
 
-// A layer; y has room for whole groups of outputs.
+// Compute a layer; y has room for whole groups of outputs.
 template <int P, class V, class Real>
 void layer(const DenseColumn<Real>* tile, int inputs, int outputs, const V* x, V* y) {
   for (int o = 0; o < outputs; o += tile_outputs, tile += inputs + 1)
@@ -42,7 +42,7 @@ void layer(const DenseColumn<Real>* tile, int inputs, int outputs, const V* x, V
     }
 }
 
-// P vectors of instances, from instance `first` on, through all layers.
+// Evaluate all layers for P vectors of instances, from index `first`.
 template <int P, class V, class Real>
 void through(const DenseNetwork& n, const Array* in, const Array& out, long first, V* x, V* y) {
   constexpr long width = sizeof(V) / sizeof(Real);

@@ -1,7 +1,7 @@
-// The run-time-model kernels of one instruction set: every operation of ops.h over packs of instances.
+// Kernels for any robot of one instruction set: every operation of ops.h over packs of instances.
 //
-// Compiled once per instruction set into a library of its own with hidden symbols, so that no function compiled for a
-// wider machine can be called on a narrower one. FEATHERSTORM_WIDTH is the number of floats in a vector.
+// They are compiled once for each instruction set into a library of its own with hidden symbols, so that no function
+// compiled for a wider machine can be called on a narrower one. FEATHERSTORM_WIDTH is the number of floats in a vector.
 #pragma once
 #include "host/cpu/pack_view.h"
 #include "host/memory/kernel.h"
@@ -32,7 +32,7 @@ inline void run_packs(const void* model, const Array* in, const Array* out, long
     for (int k = 0; k < no; k++) vo[k] = {static_cast<Real*>(out[k].data) + i, out[k].stride};
     Op::template run<0>(m, run_time.frame, vi, u, vo);
     if constexpr (Op::info.carried) {
-      // the next passes read what the last one wrote, through a copy: an output may not be read while it is written
+      // later passes read the outputs of the last one through a copy: an output may not be read while it is written
       int size[no], total = 0;
       for (int k = 0; k < no; k++) size[k] = size_of(m, Op::info.out[k].shape), total += size[k];
       auto state = scratch<T>(repeat > 1 ? total : 0);

@@ -1,6 +1,7 @@
-// The loops of host/rollout/noise.h, compiled once for each instruction set: plain loops over instances that the compiler turns
-// into vectors. Compiled without contraction to fused products, so that all instruction sets return the same bits.
-// Everything in here is inlined or static: nothing of this file may serve another instruction set.
+// The loops of host/rollout/noise.h, compiled once for each instruction set: plain loops over instances that the
+// compiler vectorises. They are compiled without contraction to fused products, so that all instruction sets return the
+// same bits. All functions in this file are inlined or static, because no function may be shared with another
+// instruction set.
 #include "host/rollout/noise.h"
 
 #include <Random123/philox.h>
@@ -23,7 +24,7 @@ void words(std::uint32_t* __restrict w, long stride, long count, NoiseKey key, s
   }
 }
 
-// Two normal numbers each of `count` pairs of words.
+// Compute two normal numbers from each of `count` pairs of words.
 template <class Real>
 void box_muller(const std::uint32_t* __restrict w0, const std::uint32_t* __restrict w1, long count, Real* __restrict z0,
                 Real* __restrict z1) {
@@ -77,7 +78,7 @@ struct DrawCounters {
   std::uint32_t low[draw_group], high[draw_group], env[draw_group], episode[draw_group], step[draw_group];
 };
 
-// Four slots of n instances.
+// Draw four slots of n instances.
 template <class Real>
 inline __attribute__((always_inline)) void draw_slots(const UniformDraw& draw, const DrawCounters& c,
                                                       std::uint32_t group, long n, Real* __restrict u0,
@@ -89,7 +90,7 @@ inline __attribute__((always_inline)) void draw_slots(const UniformDraw& draw, c
   }
 }
 
-// n instances from number `first` on, at most draw_group.
+// Draw for n instances from index `first`, at most draw_group.
 template <class Real>
 inline __attribute__((always_inline)) void draw_instances(const UniformDraw& draw, const Array* in, const Array& out,
                                                           long first, long n) {

@@ -1,4 +1,4 @@
-// A text of the contact solver over packs of instances, for one instruction set.
+// Run an algorithm of the contact solver over packs of instances, for one instruction set.
 #pragma once
 #include "host/cpu/pack_view.h"
 
@@ -8,7 +8,8 @@ template <class Real>
 using WholePack = Pack<Real, FEATHERSTORM_WIDTH* static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(Real))>;
 template <class Real> using WholePackView = PackView<WholePack<Real>, Real>;
 
-// text(from, to) for each pack of the instances first .. first + count - 1: from(k) is its view of in[k], to(k) that of out[k].
+// Call text(from, to) for each pack of the instances first .. first + count - 1. from(k) is the pack's view of in[k],
+// to(k) that of out[k].
 template <class Real, class Text>
 inline void over_packs(const Array* in, const Array* out, long first, long count, const Text& text) {
   constexpr long W = sizeof(WholePack<Real>) / sizeof(Real);

@@ -1,4 +1,4 @@
-// Which instances of a pack are meant, a bit each (core/scalar/instances.h).
+// Sets of instances of a pack, one bit for each instance (core/scalar/instances.h).
 #pragma once
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -35,7 +35,7 @@ template <class Real, int W> inline bool some(const Pack<Real, W>& x) { return i
 
 template <class Real, int W> struct NumberIn<Pack<Real, W>> {
   using Type = Real;
-  // in registers: what is written number by number cannot be loaded as a whole at once
+  // built in registers, because numbers that are stored one by one cannot be loaded as a vector without a stall
   static Pack<Real, W> pack(auto&& number) {
     return [&]<int... i>(std::integer_sequence<int, i...>) {
       return Pack<Real, W>::of(typename Pack<Real, W>::Vector{static_cast<Real>(number(i))...});

@@ -7,7 +7,7 @@
 namespace featherstorm {
 namespace {
 
-// Every shard has its own: a function of one name for all would be one function to the linker.
+// Every shard has its own copy, because the linker would merge functions of the same name.
 template <int i> void enter(KernelEntry* entries) {
   if constexpr (i < op_count) {
     if constexpr (cpu_part(i) == FEATHERSTORM_SHARD) {

@@ -1,4 +1,4 @@
-// A text of host/solver/solver_algorithms.h over packs of instances, for one instruction set.
+// An algorithm of host/solver/solver_algorithms.h over packs of instances, for one instruction set.
 #pragma once
 #include "host/cpu/over_packs.h"
 #include "host/cpu/pack_instances.h"

@@ -11,8 +11,8 @@ template <class T> void store(const auto& numbers, int n, auto to) {
 }
 
 // in   q, v, act, ctrl, qfrc_applied, xfrc_applied, model_numbers
-// out  mass, b, jacobian, row_D, row_aref, row_friction, act_dot, actuator_length, actuator_velocity, damping, weights, turning, factor,
-//      qacc_smooth, placement, twist, axis, contact_zones
+// out  mass, b, jacobian, row_D, row_aref, row_friction, act_dot, actuator_length, actuator_velocity, damping, weights,
+//      turning, factor, qacc_smooth, placement, twist, axis, contact_zones
 template <class T> void run_equations(const WorldData& data, const Model<T>& m, const auto& in, const auto& out) {
   const auto& w = m.world;
   Smooth<T> s(m, w);
@@ -40,7 +40,8 @@ template <class T> void run_equations(const WorldData& data, const Model<T>& m, 
   store_frames<T>(s.X, data.zone, out(17));
 }
 
-// in   q, v, act, act_dot, actuator_length, actuator_velocity, damping, mass, qacc, turning, qacc_smooth, touched, model_numbers
+// in   q, v, act, act_dot, actuator_length, actuator_velocity, damping, mass, qacc, turning, qacc_smooth, touched,
+//      model_numbers
 // out  q_next, v_next, act_next, qacc_next, qfrc_constraint
 template <class T> void run_advance(const WorldData& data, const Model<T>& m, const auto& in, const auto& out) {
   auto by = scratch<T>(m.nv);
@@ -53,7 +54,7 @@ template <class T> void run_advance(const WorldData& data, const Model<T>& m, co
 }
 
 // in   q, v, act, u_i, v_i, act_dot, qacc, sum_u, sum_a, sum_rate, actuator_length, actuator_velocity, model_numbers
-// out  q, v, act; of stages before the last u_i, sum_u, sum_a, sum_rate
+// out  q, v, act; in stages before the last also u_i, sum_u, sum_a, sum_rate
 template <class T> void run_stage(const WorldData& data, const Model<T>& m, const auto& in, const auto& out) {
   using View = std::remove_cvref_t<decltype(in(0))>;
   const StageInputs<View> from{in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), in(8), in(9), in(10), in(11)};

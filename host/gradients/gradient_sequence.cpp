@@ -18,7 +18,8 @@ class Stages {
  public:
   Stages(Sequence& s, const Evaluator& e, Precision precision) : s_(s), e_(e), precision_(precision) {}
 
-  // other: which array stands for an input or output of the program. All that is not there yet is declared.
+  // Add program p as a stage, and declare its arrays that the sequence does not have yet. other: the array of the
+  // sequence that replaces an input or output of the program.
   void add(const std::string& called, const Program& p, const Names& other = {}, const Pairs& swaps = {},
            int repeat = 1) {
     Stage stage = stage_of(e_, precision_, p);
@@ -40,7 +41,7 @@ class Stages {
   Precision precision_;
 };
 
-// The array of stage i for what programs of all stages call by one name.
+// The name of stage i's own copy of an array that the programs of all stages call by one name.
 std::string numbered(const std::string& name, int i) { return name + "_" + std::to_string(i); }
 
 Program copy_of_solution(int nv) {
@@ -51,7 +52,7 @@ Program copy_of_solution(int nv) {
   return p;
 }
 
-// A stage of a robot with the solver that finds its contacts. other: which arrays stand for those that the text names.
+// The contact solver as a stage. other: the array of the sequence that replaces an input or output of the algorithm.
 Stage solver_stage(const Evaluator& e, const WorldPrograms& step, Precision precision,
                    const ContactSolverOptions& options, SolverAlgorithm text, const std::string& called,
                    const Names& other) {
@@ -118,7 +119,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
                         {"contact_force", "contact_force_next"}};
   const bool stepwise = !step.stages.empty();
   const ContactSolverOptions solver_options{options.iterations, options.tolerance, {}, false, false};
-  // where what the equations of stage i hand on is kept
+  // the outputs of stage i's equations that the reverse sweep reads again, under names of their own
   const auto equations_at = [&](int i) {
     Names names;
     for (const Program::Array& a : step.equations.outputs)
@@ -154,7 +155,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
   }
 
   const std::vector<std::string> handed = {"q_i", "v_i", "act_i", "u_i", "sum_u", "sum_a", "sum_rate"};
-  // where stage i finds what was handed to it, and what it hands on
+  // the arrays that stage i reads from the stage before it, or writes for the next (suffix "_next")
   const auto handed_at = [&](int i, const std::string& suffix) {
     Names names;
     for (const std::string& name : handed) names[name + suffix] = numbered(name, i);
@@ -194,7 +195,7 @@ Sequence gradient_sequence(Evaluator& e, Precision precision, Derivative derivat
     other["qacc"] = numbered("qacc", i);
     Pairs swaps;
     for (const Program::Array& a : (all ? gradients.steps : gradients.after)[k].outputs) {
-      // sums go on by their own names, what is handed by that which the stage before has for it
+      // sums keep their own names; other cotangents become the "_next_bar" inputs of the stage before
       const std::string of = a.name.substr(0, a.name.find("_bar"));
       const bool is_sum = a.name.ends_with("_bar_next");
       if (!is_sum && std::find(handed.begin(), handed.end(), of) == handed.end()) continue;

@@ -3,11 +3,11 @@
 namespace featherstorm::stage {
 namespace {
 
-// Cotangents of the outputs of the way on, to those of its inputs.
+// Pulls cotangents of the integrator's outputs back to its inputs.
 struct PulledWay {
   Arrays of_inputs;
   Numbers a_bar, mu;
-  // given: with "_bar"
+  // given: cotangents under names with "_bar"
   PulledWay(const Texts& t, const Matrices& matrices, const Places& x, const Arrays& given) {
     of_inputs = by_name(t.way.inputs, pull_back(t.way, in_order(t.way.inputs, x.way),
                                                 in_order(t.way.outputs, given, cotangent_suffix)));
@@ -19,7 +19,7 @@ struct PulledWay {
   }
 };
 
-// The inputs of all stages' cotangents, declared.
+// Declare the inputs that the cotangent programs of all stages have.
 Arrays given_bars(const Texts& t, Program& p) {
   Arrays given;
   for (const Program::Array& a : t.way.outputs)
@@ -37,16 +37,16 @@ Arrays summed_bars(const Texts& t, Program& p) {
   return summed;
 }
 
-// Cotangents by way of the way on and of the residual, summed up.
+// Sum of the cotangents through the integrator and through the residual.
 void store_bars(const Texts& t, Program& p, const Places& x, const Arrays& summed, const Arrays& of_way,
                 const Arrays& of_g) {
   const std::map<std::string, int> size = sizes_of(t);
   for (const std::string& name : varied(t.parameters)) {
-    // of later stages the equations are not at the step's own state
+    // the equations of later stages are not evaluated at the step's own state
     Numbers total = sum(found(summed, name), found(of_way, name));
     if (t.first || !is_state(name)) total = sum(total, found(of_g, name));
     total.resize(static_cast<std::size_t>(size.at(name)), Expr(0.0));
-    // sums of all stages end here
+    // the sums over all stages are complete at the first stage
     if (t.first && name == "q") total = along_spheres(t.model, x.at.at("q"), total);
     p.output(name + cotangent_suffix + (t.last ? "" : "_next"), total);
   }
@@ -127,7 +127,7 @@ Program cotangents_after(const Texts& t) {
   for (const std::string& name : lengths) of_g[name] = found(of_way, name);
   for (const std::string& name : lengths)
     if (of_g[name].empty()) of_g.erase(name);
-  // a turn w past the world's origin and a displacement v change R by w x R and r by v + w x r
+  // a rotation w about the world's origin and a displacement v change R by w x R and r by v + w x r
   const Arrays now = by_name(t.residual.outputs, replay(t.residual, in_order(t.residual.inputs, x.at)));
   Numbers placement(static_cast<std::size_t>(12 * moving), Expr(0.0));
   const auto number = [](int n) { return static_cast<std::size_t>(n); };

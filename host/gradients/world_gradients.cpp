@@ -15,8 +15,7 @@ WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& 
     throw Error(
         "the step of the integrator discrete has no derivatives, expected Euler, implicitfast, implicit or RK4");
   if (w.constraints.exact_inertia)
-    throw Error(
-        "a step whose rows are weighed where the robot is (diagexact) has no derivatives, expected a file without");
+    throw Error("a step with the flag diagexact has no derivatives, expected a model without the flag");
   const bool all = candidates == Candidates::All;
   for (const Geom<double>& g : w.contacts.geom)
     if (g.surface_moves && !all)

@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<Expr>;
 
-// y += D x of slopes packed as of tree_lu.h
+// y += D x, with the slopes D packed as in tree_lu.h.
 void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* upper, const Numbers& x, Numbers& y) {
   for (int i = 0; i < m.nv; i++)
     for (int j = i; j >= 0; j = m.dof_parent[j]) {
@@ -17,7 +17,7 @@ void add_slopes_times(const Model<Expr>& m, const Numbers& lower, const Expr* up
     }
 }
 
-// y = M a + C with the inertia of tendons.
+// y = M a + C, including the inertia of tendons.
 void inverse_dynamics(const Model<Expr>& m, const World<Expr>& w, const Smooth<Expr>& s, const Numbers& q,
                       const Numbers& v, const Numbers& a, Numbers& y) {
   newton_euler(m, q.data(), v.data(), a.data(), Zeros<Expr>{}, y.data());
@@ -84,7 +84,7 @@ Program trace_residual(const Model<double>& model, const WorldPrograms& step, bo
   p.output("g", g);
   Numbers g_h(takes_slopes(step) ? v.size() : 0);
   if (takes_slopes(step)) {
-    // M (a - a_h) by inverse dynamics at both, which have the same bias
+    // M (a - a_h) as the difference of two inverse dynamics, in which the bias cancels
     inverse_dynamics(m, w, s, q, v, a_h, g_h);
     Numbers slopes(static_cast<std::size_t>(2 * m.nh)), moved(v.size());
     velocity_slopes(m, w, q.data(), v.data(), act.data(), ctrl.data(), s, slopes.data(), slopes.data() + m.nh);

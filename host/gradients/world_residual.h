@@ -1,4 +1,5 @@
-// The texts that derivatives of a step are taken of (world_gradients.h): what the solver has solved, and the way on.
+// Programs that the derivatives of a step differentiate (world_gradients.h): the solver's residual, and the
+// integration.
 #pragma once
 #include <map>
 #include <string>
@@ -7,20 +8,21 @@
 
 namespace featherstorm {
 
-// How many numbers the arrays of a step and the parameters have.
+// Return the number of components of each array of a step and of each parameter.
 std::map<std::string, int> sizes_of(const Model<double>& model, const Parameters& parameters);
 
-// Whether the integrator takes slopes of forces along: Runge-Kutta's method does not, whatever the equations tell.
+// Return whether the integrator includes slopes of forces. Runge-Kutta's method does not, whatever step.damps says.
 bool takes_slopes(const WorldPrograms& step);
 
-// g of both equations at accelerations that are held, and what the way on takes besides.
+// Trace the residual g, g_h of both equations at given accelerations, and the other inputs of the integrator.
 //
-// With contacts rows of all candidates are in g. Without, poses and motions of bodies are outputs, which contacts depend on
-// (host/solver/contact_gradients.h): by lambda, by a and by v. Throws std::length_error beyond `most` nodes.
+// With `contacts`, g contains the rows of all contact candidates. Without, poses of bodies and their motions under
+// lambda, a and v are outputs, for the derivatives of found contacts (host/solver/contact_gradients.h). Throws
+// std::length_error if the program has more than `most` nodes.
 Program trace_residual(const Model<double>& model, const WorldPrograms& step, bool contacts,
                        const Parameters& parameters, int most);
 
-// Of all integrators but Runge-Kutta's method, whose stages are the way on.
+// Trace the integration of all integrators except Runge-Kutta's method, whose stages are programs of the step.
 Program trace_integration(const Model<double>& model, const Parameters& parameters);
 
 }  // namespace featherstorm

@@ -3,7 +3,7 @@
 namespace featherstorm::stage {
 namespace {
 
-// Tangents that a stage is given, declared: of the inputs of its way on.
+// Declare the tangents of the integrator's inputs.
 Arrays given_tangents(const Texts& t, Program& p) {
   const std::map<std::string, int> size = sizes_of(t);
   Arrays given;
@@ -14,20 +14,20 @@ Arrays given_tangents(const Texts& t, Program& p) {
   }
   return given;
 }
-// Of where the equations are solved.
+// Return the tangents of the equations' inputs.
 Arrays tangents_there(const Texts& t, Arrays given) {
   for (const std::string& name : state_arrays)
     if (!t.first) given[name] = given.at(name + "_i");
   return given;
 }
-// Of a program's outputs, by their names.
+// Push tangents forward to the outputs of a program, by name.
 Arrays pushed(const Program& of, const Arrays& at, const Arrays& tan) {
   TracedArrays all;
   for (const Program::Array& a : of.inputs) all.push_back(found(tan, a.name));
   return by_name(of.outputs, push_forward(of, in_order(of.inputs, at), all));
 }
 
-// Tangents of the way on: a of the acceleration, g of the residual's outputs.
+// Push tangents through the integrator. a: tangent of the acceleration; g: tangents of the residual's outputs.
 void push_way(const Texts& t, Program& p, const Matrices& matrices, const Places& x, Arrays given, const Numbers& a,
               const Arrays& g) {
   if (t.first && t.is_stage) given["v_i"] = given.at("v");
@@ -55,7 +55,7 @@ Program trace_jvp(const Texts& t) {
   return p;
 }
 
-// Tangents with the acceleration held, before the solution with Newton's last matrix.
+// Tangents with the acceleration held; the solution with Newton's last matrix follows.
 Program tangents_before(const Texts& t) {
   Program p;
   p.graph.limit(t.most);

@@ -10,7 +10,7 @@
 
 namespace featherstorm {
 
-// one of each instruction set, of host/cpu/dense.cpp
+// one for each instruction set, from host/cpu/dense.cpp
 extern const DenseKernels dense_kernels_base;
 #ifdef FEATHERSTORM_NOISE_X86
 extern const DenseKernels dense_kernels_avx2, dense_kernels_avx512;

@@ -12,7 +12,7 @@ bool has_input(const Program& p, const std::string& name) {
   return std::any_of(p.inputs.begin(), p.inputs.end(), [&](const auto& a) { return a.name == name; });
 }
 
-// The array that is an output as it is, of each instance; "": there is none.
+// Return the input array that an output copies unchanged, if it is not uniform; "": none.
 std::string plain_input(const Program& p, const std::string& output) {
   for (std::size_t k = 0; k < p.outputs.size(); k++) {
     if (p.outputs[k].name != output || p.results[k].empty()) continue;
@@ -40,14 +40,14 @@ std::vector<Stage> stages_with(const Evaluator& e, Precision precision, const Pr
   std::vector<const NetworkInside*> left;
   for (const NetworkInside& n : networks) left.push_back(&n);
   while (!left.empty()) {
-    // those whose input needs none of the others that are left
+    // networks whose input depends on no other remaining network
     std::vector<const NetworkInside*> ready, wait;
     for (const NetworkInside* n : left) {
       const Program in = part_of(program, [&](const std::string& name) { return name == n->in; });
       const bool waits = std::any_of(left.begin(), left.end(), [&](const auto* m) { return has_input(in, m->out); });
       (waits ? wait : ready).push_back(n);
     }
-    if (ready.empty()) throw Error("network '" + left.front()->weights + "' reads what follows from its own output");
+    if (ready.empty()) throw Error("network '" + left.front()->weights + "' depends on its own output");
     const auto is_made = [&](const std::string& name) {
       return std::any_of(ready.begin(), ready.end(),
                          [&](const auto* n) { return n->in == name && plain_input(program, name).empty(); });

@@ -1,6 +1,7 @@
-// A traced program with networks among its operations (dense_stage.h), as stages: parts of the program, and the networks between them.
+// Stages for a traced program with networks among its operations (dense_stage.h): parts of the program, and the
+// networks between them.
 //
-// Where the program is traced a network is what it reads and what it makes: an output of the program, and an input.
+// During tracing, a network is represented by its input and its output: an output of the program, and an input.
 //
 //   Program p;                             // action = 2 pi(0.1 obs)
 //   auto obs = p.input("obs", 48);
@@ -23,8 +24,8 @@ struct NetworkInside {
   DenseNetwork network;
 };
 
-// In the order in which they run; a network whose input is an array that the program reads, as it is, reads that array. The evaluator must
-// stay. Throws Error where a network depends on itself.
+// Return the stages in the order in which they run. If a network's input is an unchanged input array of the program,
+// the network reads that array. The evaluator must outlive the stages. Throws Error if a network depends on itself.
 std::vector<Stage> stages_with(const Evaluator& evaluator, Precision precision, const Program& program,
                                const std::vector<NetworkInside>& networks);
 

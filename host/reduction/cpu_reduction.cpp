@@ -9,9 +9,9 @@
 namespace featherstorm {
 namespace {
 
-constexpr long leaf = 256, lanes = 16;  // numbers of a leaf of the tree, sums that are kept side by side in it
+constexpr long leaf = 256, lanes = 16;  // numbers of a leaf of the tree, partial sums of a leaf
 
-// The sum of f(i), first <= i < first + n, by a tree whose leaves have `leaf` numbers.
+// Sum f(i), first <= i < first + n, over a tree whose leaves have `leaf` numbers.
 template <class Real, class F>
 Real tree_sum(const F& f, long first, long n) {
   if (n > leaf) {
@@ -42,7 +42,7 @@ void weighted_mean_of(const SequenceMemory& x, long steps, const double* w, cons
       const ArrayRef a = x.at(k / n);
       const Real* from = static_cast<const Real*>(a.data) + k % n * a.component_stride;
       const long stride = a.instance_stride;
-      // a number of weight 0 does not count, whatever it is
+      // samples of weight 0 are ignored, even NaN
       const auto term = [&](Real weight, Real number) { return weight > 0 ? weight * f(number, k) : Real(0); };
       if (stride == 1) mean[k] = tree_sum<Real>([&](long i) { return term(weights[i], from[i]); }, 0, B);
       else mean[k] = tree_sum<Real>([&](long i) { return term(weights[i], from[i * stride]); }, 0, B);
@@ -62,7 +62,7 @@ void mean_of(const SequenceMemory& x, long steps, const double* w, const BlockTh
                          [c](Real number, long k) { return (number - c[k]) * (number - c[k]); });
 }
 
-// The costs in double, without gaps: where they lie, or in `memory`.
+// Return the costs in double without gaps: in their own memory, or copied to `memory`.
 const double* dense(const ArrayRef& costs, double* memory) {
   const bool single = costs.precision == Precision::float32;
   if (!single && (costs.instance_stride == 1 || costs.instances == 1)) return static_cast<const double*>(costs.data);
@@ -95,7 +95,7 @@ void CpuReduction::find_weights(const ArrayRef& costs, double temperature, const
   double* w = static_cast<double*>(weights.data);
   best_ = least_of(cost, n);
   for (long i = 0; i < n; i++) {
-    const double x = (best_.value - cost[i]) / temperature;  // not > -700 where the cost is no number or infinite
+    const double x = (best_.value - cost[i]) / temperature;  // not > -700 if the cost is NaN or infinite
     const bool counts = x > -700 && x <= 0;
     w[i] = counts ? vector_math::exp(counts ? x : 0.0) : 0.0;
   }

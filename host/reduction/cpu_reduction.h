@@ -1,5 +1,5 @@
-// Reductions on the host's cores. Sums are taken over a tree that depends on the number of instances alone, so results do not
-// depend on threads, and their rounding error grows with its logarithm.
+// Reductions on the host's cores. Sums are taken over a tree that depends only on the number of instances. Results
+// therefore do not depend on threads, and the rounding error grows with the logarithm of that number.
 #pragma once
 #include "host/memory/blocks.h"
 #include "host/rollout/reduction.h"

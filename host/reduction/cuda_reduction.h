@@ -1,4 +1,5 @@
-// Reductions on a CUDA device (reduction.h): asynchronous on a stream, without allocations once a stream has seen as many samples.
+// Reductions on a CUDA device (reduction.h): asynchronous on a stream, without allocations once a stream has seen as
+// many samples.
 #pragma once
 #include <mutex>
 
@@ -18,10 +19,10 @@ class CudaReduction : public Reduction {
   void find_weights(const ArrayRef& costs, double temperature, const ArrayRef& weights, void* stream) override;
   void find_mean(const SequenceMemory& x, long steps, const ArrayRef& weights, const ArrayRef& mean, void* stream,
                  const ArrayRef* center) override;
-  // A DeviceLeast, then what the reductions need.
+  // Return the working memory: a DeviceLeast, then the memory of the reductions.
   StreamMemory::Memory work(const CudaTable& table, long count, void* stream);
 
-  std::mutex mutex_;  // held by every call: the work memory of a stream serves one after the other
+  std::mutex mutex_;  // held by every call, because the working memory of a stream serves one call at a time
   StreamMemory memory_{
       {"reduction",
        "a reduction that is captured into a graph may take no memory: run it once with as many samples and on the same "

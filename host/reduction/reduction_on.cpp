@@ -1,4 +1,4 @@
-// Apart from reduction.cpp, so that a program for a device alone is linked without the host's threads.
+// Separate from reduction.cpp, so that a program that only uses a device is linked without the host's threads.
 #include "host/reduction/cpu_reduction.h"
 #include "host/reduction/cuda_reduction.h"
 

@@ -70,7 +70,7 @@ void check(const Controls& c, long steps, long instances, long n, Precision prec
                 std::to_string(instances) + ", expected numbers from 0 to " + std::to_string(numbers - 1));
   if (!c.given) return;
   const ArrayRef& a = c.knots.array;
-  if (c.weights.empty()) throw Error("knots need weights");
+  if (c.weights.empty()) throw Error("knots are given without weights, expected weights (T, K)");
   if (a.instances != instances || a.components != n)
     throw Error("knots have shape (" + std::to_string(a.instances) + ", K, " + std::to_string(a.components) +
                 "), expected (" + std::to_string(instances) + ", K, " + std::to_string(n) + ")");
@@ -101,7 +101,7 @@ void PreparedControls<Real>::begin(long first, long count, long padded, Real* z)
   for (long k = 0; k < knots_; k++) gather(c_.knots.at(k), first, count, padded, z + k * n_ * padded);
 }
 
-// Number k of all instances of the block; lanes behind the batch get numbers too.
+// Draw number k for all instances of the block, including the padding lanes after the batch.
 template <class Real>
 void PreparedControls<Real>::draw(long k, long first, long padded, Real* z) const {
   const std::uint32_t number = static_cast<std::uint32_t>(c_.first_instance + first);
@@ -119,7 +119,7 @@ void PreparedControls<Real>::step(long t, long first, long padded, Real* z, long
     draw(t, first, padded, z);
   } else {
     x.weights = weights_ + t * knots_;
-    // knots up to the last that this step needs
+    // draw knots up to the last one that this step needs
     long last = knots_;
     while (last > 0 && x.weights[last - 1] == 0) last--;
     for (; !c_.given && drawn < last; drawn++) draw(drawn, first, padded, z + drawn * n_ * padded);

@@ -1,9 +1,9 @@
-// Controls that a sequence makes itself, step by step and block by block, instead of reading an array (B, T, n):
+// Controls that a sequence computes for each step and block, instead of reading an array (B, T, n):
 //
 //   u[t] = clip(mean[t] + sigma[t] * sum over k of weights[t][k] z[k], lower, upper)
 //
-// with z normal numbers (noise.h; k is the number's step) or knots that the caller gives, (B, K, n). Without weights z
-// is drawn anew for every step, K = T.
+// z are normal numbers (noise.h; k is the number's step), or knots (B, K, n) from the caller. Without weights z is
+// drawn anew for every step, K = T.
 #pragma once
 #include <vector>
 
@@ -14,18 +14,18 @@
 namespace featherstorm {
 
 struct Controls {
-  std::string name;                  // of the array they go to, with n components
+  std::string name;                  // name of the array that receives them, with n components
   std::vector<double> mean;          // T n; empty: 0
   std::vector<double> sigma;         // n or T n; empty: 1
   std::vector<double> lower, upper;  // n; empty: none
   std::vector<double> weights;       // T K; empty: K = T, each step has its own numbers
   NoiseKey key;
-  long first_instance = 0;  // the number of the batch's first instance
+  long first_instance = 0;  // number of the batch's first instance
   bool keep_mean = false;   // instance number 0 has no noise
   bool given = false;       // z are `knots`
   SequenceMemory knots;     // its steps are the knots
-  // For arrays on a device: T n numbers there, in the sequence's precision without gaps, in place of `mean`; and one that is
-  // added to key.draw. Both are read by the kernel, so a captured graph follows what they become.
+  // For arrays on a device: T n numbers on the device, in the sequence's precision without gaps, that replace `mean`;
+  // and a number that is added to key.draw. The kernel reads both, so a captured graph sees their changes.
   const void* device_mean = nullptr;
   const std::uint32_t* device_draw = nullptr;
 
@@ -40,17 +40,17 @@ enum class Interpolation { Linear, Cubic, Hold };
 // The weights (T, K) of K knots in T steps. Throws Error unless 1 <= K <= T.
 std::vector<double> interpolation_weights(long steps, long knots, Interpolation by);
 
-// Throws Error naming what came and what was expected.
+// Check the sizes and values of controls. Throws Error with the value and the expected one.
 void check(const Controls& c, long steps, long instances, long n, Precision precision);
 
-// The numbers of Controls in working memory of the calling thread, which keeps it until the end of the sequence.
+// The numbers of Controls, in working memory of the calling thread until the end of the sequence.
 template <class Real>
 class PreparedControls {
  public:
   PreparedControls(const Controls& c, long steps, long n, const NoiseKernels& kernels);
-  // How many numbers z a block of `padded` instances needs.
+  // Return how many numbers z a block of `padded` instances needs.
   long room(long padded) const { return slots_ * n_ * padded; }
-  // Before the first step of a block, and for step t of it: u (n) in [component][padded].
+  // begin: before the first step of a block. step: compute u (n) of step t, in [component][padded].
   void begin(long first, long count, long padded, Real* z) const;
   void step(long t, long first, long padded, Real* z, long& drawn, Real* u) const;
 

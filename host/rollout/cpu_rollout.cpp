@@ -15,13 +15,13 @@
 namespace featherstorm {
 namespace {
 
-// Gives back what is taken from here on.
+// Releases the scratch memory that is taken during its lifetime.
 struct ScratchGuard {
   ScratchStack::Mark mark = scratch_stack.mark();
   ~ScratchGuard() { scratch_stack.give_back(mark); }
 };
 
-// Adds what passes until the end of its life; of null nothing.
+// Adds its lifetime to a total; null: nothing.
 class Stopwatch {
  public:
   explicit Stopwatch(std::atomic<long>* total) : total_(total) {
@@ -57,8 +57,9 @@ std::vector<double> CpuRollout::seconds() const {
 }
 
 std::vector<char> CpuRollout::carried() const {
-  // What a stage reads before one has written it, and what none writes anew: it may be handed out as it is. A stage that is
-  // repeated where it is needed leaves instances alone; where it writes scratch, nobody reads what it left.
+  // Carried arrays are those that a stage reads before any stage of the step has written them, and those that no stage
+  // writes, which may be outputs as they are. A repeated stage with swaps leaves some instances unchanged, so its
+  // arrays are carried. A conditional stage without swaps writes scratch, which no stage reads for other instances.
   const std::size_t n = plan_.arrays.size();
   std::vector<char> carried(n), written(n);
   for (const SequencePlan::Stage& s : plan_.stages) {
@@ -94,7 +95,7 @@ const std::vector<BoundKernel>& CpuRollout::kernels() {
 
 void CpuRollout::run(const SequenceCall& call) {
   if (call.controls && (call.controls->device_mean || call.controls->device_draw))
-    throw Error("controls have a mean or a draw on a device, expected it where the arrays are, on the host");
+    throw Error("controls: device_mean or device_draw is set for arrays on the host, expected null");
   if (plan_.precision == Precision::float32) run_all<float>(call, kernels());
   else run_all<double>(call, kernels());
 }
@@ -128,7 +129,8 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         memory(f.array)[c * padded + i] = std::numeric_limits<Real>::quiet_NaN();
     }
   };
-  // A few instances at a time, until none of them needs more. The first of a pair takes the numbers of the second in those that do.
+  // Repeat the stage for one pack of instances at a time, until none of them needs it. In instances that need it, the
+  // first array of a swap takes the numbers of the second.
   const auto repeat_where_needed = [&](const SequencePlan::Stage& s, const BoundKernel& kernel, const Array* in,
                                        const Array* out, long n, long padded, const auto& memory) {
     for (long first = 0; first < n; first += width) {
@@ -146,7 +148,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       }
     }
   };
-  // Instances of a block in the order of the plan's array, and those that lanes hold with them.
+  // Sort the instances of a block by the plan's array, and move the numbers that their lanes hold.
   const auto put_in_order = [&](long n, long stride, const auto& memory, int* order) {
     auto lane = scratch<int>(static_cast<int>(n));
     auto taken = scratch<Real>(static_cast<int>(stride));
@@ -185,8 +187,8 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
     for (long i = 0; i < n; i++) at_[static_cast<std::size_t>(first + i)] = static_cast<int>(sorted[i] & 0xffffffffu);
   };
   const bool orders = plan_.order >= 0 && !prepared;
-  // The keys of the last run, by which groups of blocks are put in order at the beginning of this one. A run beside
-  // another goes without.
+  // The keys of the last run, by which the instances of each group of blocks are sorted at the beginning of this one.
+  // Concurrent runs do not sort.
   std::unique_lock keys(keys_mutex_, std::defer_lock);
   if (orders && keys.try_lock()) {
     if (static_cast<long>(key_.size()) != call.instances) {
@@ -208,7 +210,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       if (carried_[k]) std::memset(table[k].data, 0, bytes);
     }
     const auto memory = [&](int k) { return static_cast<Real*>(table[k].data); };
-    int held[block_size];  // which instance behind `first` a lane holds
+    int held[block_size];  // index, from `first`, of the instance in each lane
     if (sorted) std::copy_n(&at_[static_cast<std::size_t>(begin)], n, held);
     else std::iota(held, held + n, 0);
     const int* order = orders ? held : nullptr;
@@ -248,7 +250,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
           scatter(call.out[k].at(call.out[k].every_step ? t : 0), first, n, stride, memory(call.out_at[k]), order);
     }
     for (long i = 0; sorted && i < n; i++) {
-      const Real key = memory(plan_.order)[i];  // of a NaN 0
+      const Real key = memory(plan_.order)[i];  // 0 for a NaN
       key_[static_cast<std::size_t>(first + held[i])] = key > 0 ? static_cast<unsigned>(std::min(key, Real(1e9))) : 0;
     }
   };
@@ -260,7 +262,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
   const auto parts = [&](long begin, long n) {
     for (long i = 0; i < n; i += part) block(begin + i, std::min(part, n - i));
   };
-  threads_.for_each(call.instances, std::ref(parts));  // a reference: std::function need not allocate
+  threads_.for_each(call.instances, std::ref(parts));  // a reference, so that std::function does not allocate
 }
 
 }  // namespace featherstorm

@@ -1,4 +1,4 @@
-// Which kernels a step on a device has, and what each reads and writes (cuda_stages.h).
+// The kernels of a step on a device, and the arrays that each reads and writes (cuda_stages.h).
 #include <algorithm>
 
 #include "core/program/count.h"
@@ -9,7 +9,8 @@
 namespace featherstorm {
 namespace {
 
-// Of programs in one kernel: with more of them NVRTC runs out of registers, and then keeps nearly all numbers in memory (decision 53).
+// Limit for the programs in one kernel. Beyond it NVRTC runs out of registers, and keeps nearly all numbers in memory
+// (decision 53).
 constexpr long most_instructions = 4500;
 
 bool is_in(const std::vector<int>& all, int k) { return std::find(all.begin(), all.end(), k) != all.end(); }
@@ -22,7 +23,7 @@ void add_once(std::vector<int>& all, int k) {
 bool CudaStages::Item::changes_array(int k) const { return is_in(changes, k); }
 bool CudaStages::Item::reads_array(int k) const { return is_in(reads, k) || (in_place && changes_array(k)); }
 
-// The number of the plan's array among those of the item.
+// Return the item's index of one of the plan's arrays.
 int CudaStages::Item::local(const SequencePlan& plan, int k) {
   const auto at = std::find(arrays.begin(), arrays.end(), k);
   if (at != arrays.end()) return static_cast<int>(at - arrays.begin());
@@ -31,7 +32,7 @@ int CudaStages::Item::local(const SequencePlan& plan, int k) {
   return static_cast<int>(arrays.size()) - 1;
 }
 
-// A stage behind others in one kernel.
+// Append a stage to the kernel.
 void CudaStages::Item::add_program(const SequencePlan& plan, const SequencePlan::Stage& s,
                                    std::shared_ptr<const Program> p) {
   const auto read = [&](int k) {
@@ -42,7 +43,7 @@ void CudaStages::Item::add_program(const SequencePlan& plan, const SequencePlan:
   for (const int k : s.in) read(k), to.in.push_back(at(k));
   if (s.needed >= 0) {
     read(s.needed), to.needed = at(s.needed);
-    // it may run for no instance: then everything stays as it was, but for scratch
+    // the stage may run for no instance; then all arrays except scratch keep their numbers
     if (!s.swaps.empty())
       for (const int k : s.out) read(k);
   }
@@ -55,7 +56,8 @@ void CudaStages::Item::add_program(const SequencePlan& plan, const SequencePlan:
   program.stages.push_back(std::move(to));
 }
 
-// The same of a stage of one pass that runs where it is needed, in a kernel of its own: it writes what its outputs change places with.
+// Add a conditional stage of one pass, as the only one of its kernel. It writes directly to the arrays that its outputs
+// are swapped with.
 void CudaStages::Item::add_program_in_place(const SequencePlan& plan, const SequencePlan::Stage& s,
                                             std::shared_ptr<const Program> p) {
   const auto at = [&](int k) { return local(plan, k); };
@@ -92,7 +94,7 @@ void CudaStages::Item::set_stage(const SequencePlan& plan, std::size_t k) {
   for (const auto& [x, y] : s.swaps) add_once(changes, x), add_once(changes, y);
 }
 
-// Once `reads` and `writes` are known.
+// Requires `reads` and `writes`.
 void CudaStages::Item::compile(const SequencePlan& plan, const std::shared_ptr<LoadedKernels>& kernels) {
   for (const int k : reads) in.push_back({plan.arrays[k].name, {}}), in_at.push_back(local(plan, k));
   for (const int k : writes) out.push_back({plan.arrays[k].name, {}}), out_at.push_back(local(plan, k));
@@ -147,7 +149,7 @@ void CudaStages::Choice::add_stage(const SequencePlan& plan, std::size_t k) {
   else item.add_program(plan, s, program);
 }
 
-// Whether somebody reads what array k has after an item, in this step or the next ones.
+// Return whether anything reads array k after an item, in this step or a later one.
 bool CudaStages::Choice::is_read(const SequencePlan& plan, std::size_t i, int k) const {
   const std::size_t n = items.size();
   for (std::size_t step = 1; step <= 4 * n; step++) {

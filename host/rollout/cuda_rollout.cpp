@@ -13,7 +13,7 @@
 namespace featherstorm {
 namespace {
 
-// As core/emit/prelude_rollout.inc has them.
+// Same layout as in core/emit/prelude_rollout.inc.
 struct Memory {
   void* data;
   long instance, component, step;
@@ -33,7 +33,7 @@ Memory memory_of(const SequenceMemory& m) {
   if (a.components > 1 &&
       std::abs(a.component_stride) * static_cast<long>(bytes_of(a.precision)) > std::numeric_limits<int>::max())
     throw Error(m.name + " has components " + std::to_string(a.component_stride) +
-                " numbers apart, on a device expected less than 2^31 bytes");
+                " numbers apart, expected less than 2^31 bytes on a device");
   return {a.data, a.instance_stride, a.components > 1 ? a.component_stride : 0, m.every_step ? m.step_stride : 0};
 }
 
@@ -95,9 +95,10 @@ CudaProgram* LoadedKernels::kernel(const CudaTable& table, int device, int capab
 CudaRollout::CudaRollout(const SequencePlan& plan) : plan_(&plan) {}
 CudaRollout::CudaRollout(RolloutProgram program, std::shared_ptr<LoadedKernels> kernels)
     : program_(std::move(program)), kernels_(std::move(kernels)) {}
-CudaRollout::~CudaRollout() = default;  // kernels that are its own go first, and wait for the device; memory after them
+CudaRollout::~CudaRollout() =
+    default;  // kernels owned by this object are destroyed first, and wait for the device; then memory
 
-// With the mutex held.
+// Requires the mutex.
 const RolloutProgram& CudaRollout::program() {
   if (program_) return *program_;
   RolloutProgram p;
@@ -146,7 +147,7 @@ void CudaRollout::launch(const Variant& v, const SequenceCall& r, const CudaTabl
              knots = c && !c->weights.empty() ? c->count(r.steps) : 0;
   const bool own_mean = c && !c->device_mean;
   std::lock_guard lock(launching_);  // another thread may use the same stream
-  // numbers for the device, then those that are parameters
+  // numbers for the device first, then those passed as parameters
   const long mean = own_mean ? (c->mean.empty() ? n : r.steps * n) : 0;
   const long sigma = c ? std::max(static_cast<long>(c->sigma.size()), n) : 0;
   const long count = r.steps * step_numbers(rollout) + mean + sigma + 2 * n + r.steps * knots;

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned long alignment = 256;
 unsigned long aligned(unsigned long bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Where an array is: component c of instance i at data[i * instance + c * component].
+// Address of an array: component c of instance i is at data[i * instance + c * component].
 struct Place {
   void* data = nullptr;
   long instance = 0, component = 0;
@@ -26,16 +26,16 @@ Place place_of(const ArrayRef& a) { return {a.data, a.instance_stride, a.compone
 CudaStages::CudaStages(const SequencePlan& plan) : plan_(plan) {}
 CudaStages::~CudaStages() {
   kernels_->unload();
-}  // it waits for the device: memory may be given back on any stream after it
+}  // unload() waits for the device; afterwards memory may be freed on any stream
 
-// With the mutex held.
+// Requires the mutex.
 std::shared_ptr<const DeviceStage> CudaStages::stage(std::size_t of, int device, void* stream, const CudaTable& table) {
   std::shared_ptr<const DeviceStage>& made = stages_[{device, of}];
   if (!made) require_no_capture(table, rollout_user, device, stream), made = plan_.stages[of].on_device(device);
   return made;
 }
 
-// With the mutex held.
+// Requires the mutex.
 CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
   std::vector<int> outputs(call.out_at, call.out_at + call.out_count);
   std::sort(outputs.begin(), outputs.end());
@@ -47,7 +47,7 @@ CudaStages::Choice& CudaStages::choice(const SequenceCall& call) {
   return *choices_.emplace_back(std::make_unique<Choice>(plan_, std::move(outputs), controlled, kernels_));
 }
 
-// One run: where the arrays are, step by step.
+// One run: the addresses of the arrays, step by step.
 struct CudaStages::Walk {
   const SequencePlan& plan;
   const SequenceCall& call;
@@ -55,8 +55,8 @@ struct CudaStages::Walk {
   Choice& choice;
   std::vector<Place> at, slot;
   std::vector<std::shared_ptr<const DeviceStage>> stages;  // of the items
-  std::vector<char*> uniform;  // of each array that a stage takes and that is the same for all instances
-  void* work = nullptr;        // of stages
+  std::vector<char*> uniform;                              // of each uniform array that a stage reads
+  void* work = nullptr;                                    // working memory of stages
   char* made_controls = nullptr;
   long size = static_cast<long>(bytes_of(plan.precision)),
        stride = padded_stride(call.instances, plan.precision, call.device);
@@ -97,7 +97,7 @@ bool CudaStages::Walk::is_uniform_of_stage(int k) const {
          });
 }
 
-// Programs take such numbers as parameters of launches, stages find them in memory.
+// Upload the uniform numbers that stages read from memory. Programs get theirs as parameters of launches.
 template <class Real>
 void CudaStages::Walk::upload_uniforms(char* to) {
   for (int k = 0; k < static_cast<int>(plan.arrays.size()); k++) {
@@ -161,7 +161,8 @@ bool CudaStages::Walk::is_last_change(std::size_t item, int k, long t) const {
   return true;
 }
 
-// Where an item writes array k: to the caller, if that is an output and nobody changes it before the end of the step.
+// Return where an item writes array k: in the caller's memory, if that is an output and no later item of the step
+// changes it.
 Place CudaStages::Walk::target(std::size_t item, int k, long t) const {
   if (!is_last_change(item, k, t)) return slot[k];
   for (int o = 0; o < call.out_count; o++) {
@@ -193,7 +194,8 @@ void CudaStages::Walk::run_programs(std::size_t i, long t) {
                      item.uniforms.data(), item.every_step.get(), nullptr, 0, call.stream});
 }
 
-// The same of a stage, whose arrays change places behind it and have their instances side by side.
+// Return where a stage writes array k. Its arrays are swapped after it, and each component must be contiguous over the
+// instances.
 Place CudaStages::Walk::target_of_stage(std::size_t item, int k, long t) const {
   int name = k;
   for (const auto& [x, y] : choice.items[item].places) name = name == x ? y : name == y ? x : name;
@@ -233,7 +235,8 @@ void CudaStages::Walk::run_stage(std::size_t i, long t) {
   for (const auto& [x, y] : item.places) std::swap(at[x], at[y]), std::swap(slot[x], slot[y]);
 }
 
-// Outputs that are not where they are wanted; those in memory of the caller first, which others may be copied over.
+// Copy outputs that are not in the caller's memory yet. Outputs in other memory of the caller come first, because it
+// may be overwritten.
 void CudaStages::Walk::store_results(long t) const {
   for (const bool from_caller : {true, false})
     for (int o = 0; o < call.out_count; o++) {

@@ -2,7 +2,7 @@
 
 namespace featherstorm {
 
-// one of each instruction set, of host/cpu/noise.cpp
+// one for each instruction set, from host/cpu/noise.cpp
 extern const NoiseKernels noise_kernels_base;
 #ifdef FEATHERSTORM_NOISE_X86
 extern const NoiseKernels noise_kernels_avx2, noise_kernels_avx512;

@@ -1,13 +1,14 @@
 // Normal numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2,
-// 3"; Random123's text) and the transform of Box and Muller. There is no state: a number is a function of where it
-// belongs,
+// 3"; code of Random123) and the Box-Muller transform. The generator has no state: a number is a function of its
+// indices,
 //
 //   w = philox(counter = (instance, step, component / 4, draw), key = seed), 4 words of 32 bits
 //   components 4 g + 2 k and 4 g + 2 k + 1:  sqrt(-2 log a) (cos b, sin b),
 //   a = (floor(w[2 k] / 2) + 1/2) / 2^31,  b = pi w[2 k + 1] / 2^31 with that word as a signed number
 //
-// so it does not depend on the batch, its blocks, threads or the width of packs; every instruction set returns the same
-// bits, and CUDA devices the same words (core/emit/prelude_rollout.inc). |z| < 6.7. float32 and float64 have the same words and differ by rounding: at most 5e-4 where |z| is small.
+// It does not depend on the batch, its blocks, threads or the width of packs. Every instruction set returns the same
+// bits, and CUDA devices use the same words (core/emit/prelude_rollout.inc). |z| < 6.7. float32 and float64 use the
+// same words and differ by rounding: at most 5e-4 where |z| is small.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,13 +17,13 @@
 
 namespace featherstorm {
 
-// What all numbers of a call share.
+// Key that all numbers of a call share.
 struct NoiseKey {
   std::uint64_t seed = 0;
-  std::uint32_t draw = 0;  // another number: other, independent numbers for the same seed
+  std::uint32_t draw = 0;  // another value gives other, independent numbers for the same seed
 };
 
-// Numbers that controls of a step are made from, the same for all instances of a block.
+// Numbers for the controls of a step, the same for all instances of a block.
 template <class Real>
 struct ControlNumbers {
   const Real *mean, *sigma, *lower, *upper;  // (n)
@@ -44,13 +45,13 @@ struct NoiseKernels {
   // u (n) = clip(mean + sigma * sum over k of weights[k] z_k, lower, upper); z is [knot][component][stride]
   void (*controls_float)(const ControlNumbers<float>& numbers, const float* z, long n, long stride, float* u);
   void (*controls_double)(const ControlNumbers<double>& numbers, const double* z, long n, long stride, double* u);
-  // Uniform numbers of a stage that draws (draw_stage.h): `model` is a UniformDraw (core/scalar/draws.h), the count of instances any.
-  // Where the draw is conditional, groups of draw_group instances of which none needs numbers are left alone.
+  // Uniform numbers of a draw stage (draw_stage.h). `model` is a UniformDraw (core/scalar/draws.h); any number of
+  // instances. A conditional draw skips groups of draw_group instances that need no numbers.
   Kernel uniforms_float, uniforms_double;
 };
 inline constexpr int draw_group = 16;
 
-// "avx512", "avx2" or "base"; the processor must have it. Those of "base" for other names.
+// Return the loops of "avx512", "avx2" or "base", which the processor must support. Other names give those of "base".
 const NoiseKernels& noise_kernels(const std::string& isa);
 
 }  // namespace featherstorm

@@ -11,7 +11,7 @@ void require(const ArrayRef& a, const char* name, int device, long instances) {
     throw Error(std::string(name) + " has shape " + shape_words(a.instances, a.components) + ", expected " +
                 shape_words(instances, 1));
 }
-// Written without gaps.
+// Require an array of this precision without gaps.
 void require_dense(const ArrayRef& a, const char* name, Precision precision) {
   if (a.precision != precision)
     throw Error(std::string(name) + " is " + words(a.precision) + ", expected " + words(precision));

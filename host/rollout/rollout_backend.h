@@ -1,5 +1,6 @@
-// What runs a sequence on one kind of processor. Two are there: the host's cores (cpu_rollout.h) and CUDA devices
-// (cuda_rollout.h, cuda_stages.h); a Sequence checks a call, and gives it to the one in whose memory its arrays lie.
+// Interface that runs a sequence on one kind of processor. It has two implementations: the host's cores (cpu_rollout.h)
+// and CUDA devices (cuda_rollout.h, cuda_stages.h). A Sequence checks a call, and passes it to the one whose memory
+// holds the arrays.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace featherstorm {
 
-// A sequence as it was declared; arrays go by their place in `arrays`.
+// A sequence as it was declared; arrays are given by their index in `arrays`.
 struct SequencePlan {
   struct Array {
     std::string name;
@@ -28,8 +29,8 @@ struct SequencePlan {
     std::vector<std::pair<int, int>> swaps;
     long repeat;
     bool last;
-    int needed = -1;               // array that says which instances still need it
-    DeviceStageMaker on_device{};  // in place of the program
+    int needed = -1;               // array that selects the instances to run for
+    DeviceStageMaker on_device{};  // replaces the program
     std::string name{};
     long operations = 0;
   };
@@ -43,11 +44,11 @@ struct SequencePlan {
   std::vector<Array> arrays;
   std::vector<Stage> stages;
   std::vector<Finite> finite;
-  int order = -1;  // array by whose numbers instances are put side by side
+  int order = -1;  // array by whose numbers instances are sorted
   bool measured = false;
 };
 
-// One run, its arguments checked, with the sequence's array for each memory.
+// One run with checked arguments, and the sequence's array for each memory.
 struct SequenceCall {
   Precision precision;
   int device;
@@ -55,9 +56,9 @@ struct SequenceCall {
   const SequenceMemory *in, *out;
   const int *in_at, *out_at;
   int in_count, out_count;
-  const double* const* uniforms;  // for each array its numbers; null where it is not uniform
-  const bool* every_step;         // for each array whether there are numbers for each step
-  const Controls* controls;       // null: none
+  const double* const* uniforms;  // numbers of each array; null if it is not uniform
+  const bool* every_step;         // for each array, whether every step has its own numbers
+  const Controls* controls;       // null: no controls
   int controlled;
   void* stream;
 };
@@ -65,9 +66,9 @@ struct SequenceCall {
 class RolloutBackend {
  public:
   virtual ~RolloutBackend() = default;
-  // Throws Error for what this kind of processor does not take.
+  // Throws Error for calls that this kind of processor does not support.
   virtual void run(const SequenceCall& call) = 0;
-  // Of plans that are measured: the time of each stage in all runs so far, of all threads together [s].
+  // For measured plans: time of each stage in all runs so far, summed over threads [s].
   virtual std::vector<double> seconds() const { return {}; }
 };
 

@@ -20,7 +20,7 @@ int find(const SequencePlan& plan, const std::string& name) {
   throw Error("the sequence has no array '" + name + "'");
 }
 
-// `expected`: of each array, or empty.
+// `expected`: components of each array, or empty.
 void require_components(const SequencePlan& plan, const std::vector<int>& arrays, const std::vector<long>& expected) {
   for (std::size_t k = 0; k < arrays.size() && k < expected.size(); k++) {
     const SequencePlan::Array& a = plan.arrays[static_cast<std::size_t>(arrays[k])];
@@ -30,7 +30,7 @@ void require_components(const SequencePlan& plan, const std::vector<int>& arrays
   }
 }
 
-// What every kind of processor asks of a call's arrays.
+// Checks of a call's arrays that are common to all kinds of processor.
 class Checks {
  public:
   Checks(const SequencePlan& plan, long steps, long instances, const std::vector<SequenceMemory>& in,
@@ -89,7 +89,7 @@ class Checks {
         throw Error("output " + m.name + " overlaps input " + i.name);
     if ((a.instances > 1 && a.instance_stride == 0) || (a.components > 1 && a.component_stride == 0) ||
         (m.every_step && steps_ > 1 && m.step_stride == 0))
-      throw Error("output " + m.name + " has a stride of 0, so that several numbers have one place");
+      throw Error("output " + m.name + " has a stride of 0, expected separate memory for each number");
   }
 
   const SequencePlan& plan_;
@@ -102,7 +102,7 @@ class Checks {
 
 struct Sequence::Implementation {
   SequencePlan plan;
-  std::mutex mutex;  // of the next two
+  std::mutex mutex;  // protects the next two
   std::unique_ptr<CpuRollout> cpu;
   std::unique_ptr<RolloutBackend> cuda;
 
@@ -192,29 +192,32 @@ void Sequence::stage(const Stage& s) {
     const SequencePlan::Array& a = plan.arrays[static_cast<std::size_t>(to.in[j])];
     const bool expected = j < s.in_uniform.size() && s.in_uniform[j];
     if (expected && !a.uniform)
-      throw Error("array '" + a.name + "' is of each instance, the stage expects numbers that are the same for all");
+      throw Error("array '" + a.name + "' differs among instances, the stage expects a uniform array");
     if (!s.in_uniform.empty() && a.uniform && !expected)
-      throw Error("array '" + a.name + "' is the same for all instances, the stage expects one of each instance");
+      throw Error("array '" + a.name + "' is uniform, the stage expects numbers for each instance");
     if (s.on_device && a.uniform && !expected)
       throw Error("array '" + a.name +
-                  "' is the same for all instances, which a stage with a kernel for devices does not take");
+                  "' is uniform, a stage with a kernel for devices expects numbers for each instance");
   }
   for (const auto& [x, y] : s.swaps) {
     const int a = find(plan, x), b = find(plan, y);
     if (plan.arrays[a].components != plan.arrays[b].components || plan.arrays[a].uniform || plan.arrays[b].uniform)
-      throw Error("arrays '" + x + "' and '" + y + "' cannot change places");
+      throw Error("arrays '" + x + "' and '" + y +
+                  "' cannot be swapped, expected equal numbers of components and no uniform array");
     to.swaps.push_back({a, b});
   }
   if (!s.needed.empty()) {
     to.needed = find(plan, s.needed);
     if (plan.arrays[to.needed].uniform || plan.arrays[to.needed].components < 1)
-      throw Error("array '" + s.needed + "' cannot say which instances need a stage");
+      throw Error("array '" + s.needed +
+                  "' cannot select instances, expected an array with components that is not uniform");
     if (to.swaps.empty() && s.repeat != 1)
-      throw Error("a stage that runs where array '" + s.needed + "' needs it has no swaps and " +
-                  std::to_string(s.repeat) + " passes, expected one pass");
+      throw Error("a stage that depends on array '" + s.needed + "' has no swaps and " + std::to_string(s.repeat) +
+                  " passes, expected one pass");
     for (std::size_t k = 0; k < to.out.size() && !to.swaps.empty(); k++)
       if (std::none_of(to.swaps.begin(), to.swaps.end(), [&](const auto& pair) { return pair.second == to.out[k]; }))
-        throw Error("array '" + s.out[k] + "' of a stage that is repeated where needed changes places with none");
+        throw Error("array '" + s.out[k] +
+                    "' of a stage that is repeated for some instances has no swap, expected one");
   }
   plan.stages.push_back(std::move(to));
   self_->changed();
@@ -230,7 +233,8 @@ void Sequence::finite(const std::string& name, const std::vector<std::string>& o
 void Sequence::order_by(const std::string& name) {
   const int k = find(self_->plan, name);
   const SequencePlan::Array& array = self_->plan.arrays[k];
-  if (array.uniform || array.components < 1) throw Error("array '" + name + "' cannot say how instances are ordered");
+  if (array.uniform || array.components < 1)
+    throw Error("array '" + name + "' cannot order instances, expected an array with components that is not uniform");
   self_->plan.order = k;
   self_->changed();
 }
@@ -238,7 +242,7 @@ void Sequence::order_by(const std::string& name) {
 void Sequence::measure() { self_->plan.measured = true, self_->changed(); }
 
 std::vector<StageCost> Sequence::costs() const {
-  if (!self_->plan.measured) throw Error("no run of the sequence was measured: measure() comes before run()");
+  if (!self_->plan.measured) throw Error("the sequence is not measured; call measure() before run()");
   std::lock_guard lock(self_->mutex);
   const std::vector<double> seconds = self_->cpu ? self_->cpu->seconds() : std::vector<double>();
   std::vector<StageCost> costs;

@@ -15,7 +15,7 @@ enum { no_object = 0, body_object = 1, subtree = 2, geom_object = 5, site_object
 enum { touch_sensor = 0, contact_sensor = 42 };                                          // mjtSensor
 constexpr unsigned char of_first = 1, of_second = 2;
 
-// The link of each geom; without a file's tables the first link of its body.
+// Return the link of each geom; without a file's tables, the first link of its body.
 std::vector<int> links_of_geoms(const Robot& robot) {
   const World<double>& w = robot.model.world;
   std::vector<int> link;
@@ -32,13 +32,13 @@ std::vector<int> links_of_geoms(const Robot& robot) {
   return link;
 }
 
-// Rows of ContactReadings::side.
+// Builder of the rows of ContactReadings::side.
 class Sides {
  public:
   Sides(const Robot& robot, ContactReadings<double>& r) : world_(robot.model.world), r_(r) {}
 
   void begin() { r_.side.insert(r_.side.end(), r_.link.size(), 0); }
-  // To the last row the geoms of an object.
+  // Add the geoms of an object to the last row.
   void add(int type, int id, unsigned char bit) {
     for (int g = 0; g < geoms(); g++)
       if (holds(type, id, g)) r_.side[r_.side.size() - r_.link.size() + static_cast<std::size_t>(g)] |= bit;
@@ -93,7 +93,7 @@ void add_sensors(const Robot& robot, Sides& sides, ContactReadings<double>& r) {
   }
 }
 
-// "geom3" -> type and number; what follows is left in `text`. -1 where it is no such text.
+// Parse "geom3" to a type and a number, and remove it from `text`. Return -1 if the text has another form.
 int object_in(std::string_view& text, int& type) {
   const bool geom = text.starts_with("geom");
   if (!geom && !text.starts_with("body")) return -1;
@@ -115,7 +115,7 @@ void add_selection(const Robot& robot, const std::string& name, Sides& sides, Co
   };
   if (!text.empty() || !there(0) || (type[1] != no_object && !there(1)))
     throw Error("robot '" + robot.name + "' has no array " + name +
-                ", expected contact_on_geom3, contact_on_body2 or one of these with _geom5 behind it");
+                ", expected contact_on_geom3, contact_on_body2 or one of these followed by _geom5");
   sides.begin();
   sides.add(type[0], id[0], of_first), sides.add(type[1], id[1], of_second);
   r.selections++;

@@ -40,8 +40,7 @@ Sequence environment_sequence(Evaluator& e, const Stepping& stepping, Precision 
             {d.count, d.function, d.next_episode, "env_key", "env_episode", "env_step", stage.needed}, d.to));
       if (!stage.networks.empty()) {
         if (!stage.swaps.empty() || !stage.needed.empty())
-          throw Error(
-              "a stage with networks has arrays that change places, or is for some instances: expected neither");
+          throw Error("a stage with networks has swaps or runs for some instances, expected neither");
         for (Stage& part : stages_with(e, precision, stage.program, stage.networks)) {
           if (part.name.empty()) part.name = names[k];
           made[k].push_back(shared(std::move(part)));

@@ -14,7 +14,7 @@ int frame_of(const Robot& robot, const std::string& name) {
   return static_cast<int>(at - robot.frame_names.begin());
 }
 
-// A program that is being recorded, with the inputs that all functions of a rollout have.
+// A program during recording, with the inputs that all functions of a rollout have.
 struct Recording {
   Program program;
   TracedState x;
@@ -27,7 +27,7 @@ struct Recording {
         p(program.input("p", parameters, true)),
         t(program.input(time, 1, true)[0]) {}
 
-  // What f() returns, recorded.
+  // Record f(), and return its result.
   template <class F> auto record(const F& f) {
     Tracing scope(program.graph);
     return f();
@@ -47,7 +47,7 @@ void require_count(const char* what, std::size_t came, int expected) {
 bool recorded(const Program& p) { return !p.outputs.empty(); }
 
 RolloutStages stages_of(const Robot& robot, const RolloutOptions& o, bool world) {
-  const int nv = world ? robot.model.world.nu : robot.model.nv;  // numbers of a drive
+  const int nv = world ? robot.model.world.nu : robot.model.nv;  // components of a drive
   if (o.parameters < 0) throw Error("Rollout: parameters is " + std::to_string(o.parameters) + ", expected 0 or more");
   RolloutStages s{o.controls < 0 ? nv : o.controls, o.parameters, true};
   if (!o.control && s.controls != nv)
@@ -121,7 +121,7 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
 
   if (world) {
     if (!recorded(stages.control) && e.robot().model.world.nu > 0)
-      throw Error("Rollout: a world is stepped by what control makes of u");
+      throw Error("Rollout: control is not given, expected a program that computes ctrl from u");
     const auto control = [&](int pass) {
       if (pass == 0 && recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
     };
@@ -170,7 +170,7 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
     return r;
   };
   if (!a.q.data || !a.v.data) throw Error("Rollout: q or v is not given");
-  if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: u is not given, nor controls to make");
+  if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: neither u nor controls are given");
   std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
   if (a.act.data) in.push_back({"act", spread(a.act)});
   for (const std::string& name : evaluator_.parameters()) {

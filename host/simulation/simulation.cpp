@@ -9,7 +9,7 @@
 namespace featherstorm {
 namespace {
 
-// f(component, instance, number&) for all numbers of an array that lies where a Buffer of the host does.
+// Call f(component, instance, number&) for all numbers of a Buffer in host memory.
 template <class F> void for_each_number(const Buffer& b, const F& f) {
   const ArrayRef a = b.ref();
   for (long c = 0; c < a.components; c++)
@@ -24,7 +24,7 @@ template <class F> void for_each_number(const Buffer& b, const F& f) {
     }
 }
 
-// The numbers of a Buffer on the host, and back if they change.
+// Return a Buffer with the same numbers on the host.
 Buffer on_the_host(const Buffer& b, void* stream) {
   const ArrayRef a = b.ref();
   if (a.device == on_host) return b;  // the same memory
@@ -94,11 +94,11 @@ ArrayRef Simulation::impulse() const {
 }
 
 ArrayRef Simulation::of_world(int k) const {
-  if (stepping_.op != "world") throw Error("Simulation: " + evaluator_.robot().name + " has no world that counts");
+  if (stepping_.op != "world") throw Error("Simulation: " + evaluator_.robot().name + " has no world, or ignores it");
   return now_[k].ref();
 }
 
-// One row for all instances as an array of all.
+// Expand one row for all instances to an array of all instances.
 ArrayRef Simulation::spread(const ArrayRef& a, const std::string& name, long components) const {
   ArrayRef r = a.data ? a : zero_.ref();
   if (r.components != components || (r.instances != 1 && r.instances != instances_))
@@ -140,7 +140,7 @@ void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target) {
                  stream_);
 }
 
-// From one state to another; none: for what is felt alone.
+// Run from one state to another. Without `to`, only the kept arrays of the last substep are computed.
 void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to, const ArrayRef& ctrl) const {
   std::vector<SequenceMemory> in, out;
   std::size_t k = 0;
@@ -160,7 +160,7 @@ void Simulation::step_world(const ArrayRef& ctrl) {
   run_world(now_, &next_, ctrl);
   fresh_.assign(fresh_.size(), false);
   if (device_ != on_host || driven_.ref().components == 0) return;
-  // kept, for what is felt may be asked for later
+  // keep ctrl, because readings of the last substep may be requested later
   const ArrayRef given = ctrl.data ? spread(ctrl, "ctrl", driven_.ref().components) : ArrayRef{};
   for_each_number(driven_, [&](long c, long i, double& x) {
     const long at = c * given.component_stride + i * given.instance_stride;
@@ -172,7 +172,7 @@ void Simulation::step_world(const ArrayRef& ctrl) {
 
 WorldReadings Simulation::readings() const {
   of_world(0);
-  if (device_ != on_host) throw Error("Simulation: readings of a world are there on the host alone");
+  if (device_ != on_host) throw Error("Simulation: readings of a world exist only on the host");
   if (!evaluator_.parameters().empty())
     throw Error("Simulation: readings of a world with parameters are not supported; " + evaluator_.parameters()[0] +
                 " is one");
@@ -183,7 +183,8 @@ WorldMoment Simulation::now() const {
   return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, time_};
 }
 
-// The beginning of the last pass. From the first call on steps keep it, with forces of contacts by their arrays.
+// Return the moment at the beginning of the last substep. The first call makes all later steps keep it, with the
+// contact forces in their arrays.
 WorldMoment Simulation::felt(const std::string& selection) {
   const bool is_new = !selection.empty() && selections_.insert(selection).second;
   if (felt_.empty() || is_new) {
@@ -214,7 +215,7 @@ WorldMoment Simulation::felt(const std::string& selection) {
           time_ - stepping_.pass_time};
 }
 
-// Zeros for instances of which nothing was felt yet.
+// Set the values of instances that were not stepped yet to zero.
 Buffer Simulation::without_fresh(Buffer values) const {
   for_each_number(values, [&](long, long i, double& x) {
     if (fresh_[static_cast<std::size_t>(i)]) x = 0;

@@ -10,7 +10,7 @@
 namespace featherstorm {
 namespace {
 
-// What a robot can carry beside its tree, and the operation that moves it on.
+// An element that a robot can have besides its tree, and the operation that steps it.
 struct Carried {
   const char *what, *op;
   int count;
@@ -41,7 +41,7 @@ std::string step_op(const Robot& robot, const std::string& caller, const std::ve
   return found.empty() ? "step" : found[0].op;
 }
 
-// In a sequence "u" are controls.
+// In a sequence, "u" means controls.
 std::string array_of(std::string_view name) {
   return name == "u" ? "independent" : name == "u_next" ? "independent_next" : std::string(name);
 }
@@ -52,7 +52,7 @@ std::vector<std::string> inputs_of(const OpRow& row) {
   return names;
 }
 
-// The independent velocities, picked from all.
+// Pick the independent velocities from all velocities.
 Program pick_independent(const Model<double>& m) {
   Program p;
   const std::vector<Expr> v = p.input("v", m.nv);
@@ -66,15 +66,15 @@ Program pick_independent(const Model<double>& m) {
 }  // namespace
 
 std::vector<std::pair<std::string, double>> step_defaults(const std::string& op, double pass_time) {
-  // no drive, no stops, friction smooth below 1 cm/s or 0.01 rad/s
+  // no drive, no joint stops, friction smooth below 1 cm/s or 0.01 rad/s
   std::vector<std::pair<std::string, double>> all = {
       {"kp", 0}, {"kd", 0}, {"limit_stiffness", 0}, {"limit_damping", 0}, {"friction_velocity", 0.01}};
   const auto add = [&](std::initializer_list<std::pair<std::string, double>> more) {
     all.insert(all.end(), more.begin(), more.end());
   };
   if (op == "contact_step")
-    // 20 % of a penetration beyond 1 mm is pushed out in a pass, no faster than 1 m/s; rebounds slower than 0.1 m/s are none;
-    // contacts are rigid
+    // a substep pushes out 20 % of the penetration beyond 1 mm, at most at 1 m/s; no rebound below 0.1 m/s; contacts
+    // are rigid
     add({{"erp", 0.2}, {"slop", 1e-3}, {"max_push", 1}, {"rebound", 0.1}, {"compliance", 0}});
   else if (op == "soft_contact_step")
     add({{"K_n", must_be_given},
@@ -83,10 +83,10 @@ std::vector<std::pair<std::string, double>> step_defaults(const std::string& op,
          {"D_t", must_be_given},
          {"rolling", 0}});
   else if (op == "loop_step")
-    // What is open closes by a tenth in a pass. A loop that is open by 1e-5 must not look like one more constraint: the tolerance is
-    // that of single precision.
+    // A substep closes a tenth of a loop's gap. A gap of 1e-5 must not look like one more constraint, so the tolerance
+    // is that of single precision.
     add({{"rate", 0.1 / pass_time}, {"tolerance", 1e-5}});
-  else if (op != "step" && op != "coupled_step") throw Error(op + " is no operation that steps");
+  else if (op != "step" && op != "coupled_step") throw Error(op + " is not an operation that steps");
   return all;
 }
 
@@ -102,7 +102,7 @@ Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller
                 " substeps, expected a multiple of " + std::to_string(h) + ", the timestep of the world's file");
   if (!o.numbers.empty())
     throw Error(caller + ": " + o.numbers.begin()->first +
-                " is given, but a model file's world is stepped by what the file says");
+                " is given, but the step of a model file's world takes its numbers from the file");
   for (const std::string& name : evaluator.parameters())
     if (name == "opt_timestep")
       throw Error(caller + ": opt_timestep is a parameter of the robot, but all instances share their time");
@@ -189,7 +189,7 @@ void append_step(Sequence& s, Evaluator& e, const Stepping& stepping, Precision 
   const OpRow& row = e.op(stepping.op);
   std::vector<std::string> in = inputs_of(row), out;
   for (const OpRow::Argument& a : row.out) out.push_back(array_of(a.name));
-  // the outputs are the first inputs of the next pass
+  // the outputs are the first inputs of the next substep
   std::vector<std::pair<std::string, std::string>> swaps;
   for (std::size_t k = 0; k < out.size(); k++) swaps.push_back({in[k], out[k]});
   for (std::string& name : in)

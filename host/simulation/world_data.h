@@ -1,5 +1,5 @@
-// The robot of a step (core/mujoco/stages.h) as data of kernels that serve all robots, compiled once for each instruction set
-// (host/cpu/world_stages.cpp).
+// The robot as data for the kernels of a step (core/mujoco/stages.h) that serve all robots, compiled once for each
+// instruction set (host/cpu/world_stages.cpp).
 #pragma once
 #include <optional>
 
@@ -9,16 +9,16 @@
 
 namespace featherstorm {
 
-// A number of a model: a constant, or where `place` is not -1, that component of the array model_numbers of each instance.
+// A number of a model: a constant or, if `place` is not -1, that component of each instance's array model_numbers.
 struct ModelNumber {
   double value = 0;
   int place = -1;
 
   ModelNumber() = default;
   ModelNumber(double x) : value(x) {}
-  // A number that is no constant is added to `expressions`.
+  // An expression that is not constant is appended to `expressions`.
   explicit ModelNumber(Expr x);
-  // A number that is no constant is taken from `instances`.
+  // A number that is not constant is loaded from `instances`.
   template <class Real, int W> explicit operator Pack<Real, W>() const {
     using T = Pack<Real, W>;
     return place < 0 ? T(value) : *reinterpret_cast<const T*>(static_cast<const Real*>(instances) + place * stride);
@@ -52,16 +52,16 @@ namespace featherstorm {
 
 // Data of one robot.
 struct WorldData {
-  Model<ModelNumber> model;               // without sensors, and without geoms where no body has adhesion
-  bool varies = false;                    // whether some of its numbers differ from instance to instance
-  std::optional<RigidLaw<double>> rigid;  // in place of MuJoCo's law
+  Model<ModelNumber> model;               // without sensors, and without geoms if no actuator has adhesion
+  bool varies = false;                    // whether some of its numbers differ among instances
+  std::optional<RigidLaw<double>> rigid;  // replaces MuJoCo's law
   RowPattern rows;                        // of constraints
-  std::vector<int> alone;  // bodies on their own, of the integrator discrete (core/mujoco/discrete_step.h)
-  bool damps = false;      // whether the integrator takes slopes of forces along
-  bool touches = false;    // whether the solver looks for contacts
-  int weighed = 0;         // rows of equalities that model_numbers has weights of, from number first_weight on
+  std::vector<int> alone;                 // bodies alone, for the integrator discrete (core/mujoco/discrete_step.h)
+  bool damps = false;                     // whether the integrator includes slopes of forces
+  bool touches = false;                   // whether the solver looks for contacts
+  int weighed = 0;                        // rows of equalities with weights in model_numbers, from index first_weight
   int first_weight = 0;
-  std::vector<Frame<ModelNumber>> zone;  // of touch and contact sensors, whose places in the world are asked for
+  std::vector<Frame<ModelNumber>> zone;  // frames of touch and contact sensors whose world placements are requested
   int stage = 0;                         // of Runge-Kutta's method
 };
 

@@ -10,7 +10,7 @@
 namespace featherstorm {
 namespace {
 
-// Row i of an array, in T; zeros where there is none.
+// Return row i of an array, in T; zeros if the array has no data.
 template <class T> std::vector<T> row_of(const ArrayRef& a, long i, int n) {
   std::vector<T> row(static_cast<std::size_t>(n));
   if (!a.data) return row;
@@ -20,7 +20,7 @@ template <class T> std::vector<T> row_of(const ArrayRef& a, long i, int n) {
   return row;
 }
 
-// An instance at a moment.
+// The state of one instance at a moment.
 template <class T> struct Instance {
   Instance(const Model<T>& m, const WorldMoment& at, long i)
       : q(row_of<T>(at.q, i, m.nq)),
@@ -41,7 +41,7 @@ template <class T> struct Instance {
   std::vector<Placement<T>> X;
 };
 
-// Forces of contacts on links: force, and moment about the link's centre of mass, world axes (6 n_links).
+// Contact forces on links: force, and moment about the link's centre of mass, in world axes (6 n_links).
 template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instance<T>& s) {
   std::vector<T> wrench(6 * m.world.link.size());
   for (std::size_t l = 1; l < m.world.link.size() && !s.links.empty(); l++) {
@@ -57,7 +57,7 @@ template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instanc
   return wrench;
 }
 
-// The numbers of touch and contact sensors, where each is in sensordata.
+// Return the numbers of touch and contact sensors, at their indices in sensordata.
 template <class T> std::vector<T> contact_sensors(const Model<T>& m, const Instance<T>& s) {
   std::vector<T> data(static_cast<std::size_t>(m.world.n_sensordata));
   auto from = s.sensors.begin();
@@ -67,7 +67,9 @@ template <class T> std::vector<T> contact_sensors(const Model<T>& m, const Insta
   return data;
 }
 
-// The distances that the row `sensors` leaves to loops, where each is in sensordata.
+// Store the distances that the operation `sensors` does not compute because they need iterative algorithms, at their
+// indices in sensordata.
+//
 // in   placed  the placement of a geom in the world
 template <class T> void put_distances_by_loops(const World<T>& w, auto&& placed, T* data) {
   Reading<T, T*> out{data};
@@ -96,7 +98,7 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   return data;
 }
 
-// The first `count` numbers of f(instance) for all of them, (B, count).
+// Return the first `count` numbers of f(instance) for all instances, (B, count).
 template <class T> Buffer for_each_instance(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
   const Model<T> m = cast<T>(robot.model);
   const Buffer out(at.q.precision, at.q.instances, count);
@@ -107,20 +109,20 @@ template <class T> Buffer for_each_instance(const Robot& robot, const WorldMomen
   return out;
 }
 Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
-  if (at.q.device != on_host) throw Error("readings of a world are there on the host alone");
+  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
   return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, count, f)
                                               : for_each_instance<double>(robot, at, count, f);
 }
 
-// Why a sensor is not measured; empty where it is.
+// Return the reason why a sensor cannot be measured, or an empty text.
 std::string missing(const World<double>& w, const Sensor<double>& s) {
   if (s.kind != SensorKind::Touch && !s.by_loops && is_open(s)) return "rays and limits are not measured in C++";
   if (s.kind != SensorKind::Force && s.kind != SensorKind::Torque) return {};
   for (const auto& e : w.constraints.equality)
     if (e.kind == EqualityKind::Connect || e.kind == EqualityKind::Weld)
-      return "forces of equalities that join two bodies are not in it";
+      return "forces of equalities that join two bodies are not included";
   for (const auto& t : w.tendon)
-    if (t.spatial) return "forces of spatial tendons on bodies are not in it";
+    if (t.spatial) return "forces of spatial tendons on bodies are not included";
   return {};
 }
 
@@ -156,11 +158,12 @@ std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const
 WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {}
 
 const MujocoTables& WorldReadings::tables() const {
-  if (!robot_.source) throw Error("robot '" + robot_.name + "' has a world that no file gave names to");
+  if (!robot_.source)
+    throw Error("robot '" + robot_.name + "' has a world without names, expected one that was read from a file");
   return robot_.source->tables;
 }
 
-// -1 for a name that there is not, where it is not required.
+// Return the number of an element; -1 for an unknown name that is not required.
 int WorldReadings::number_of(const std::string& kind, const std::string& count, const std::string& addresses,
                              const std::string& name, bool required) const {
   const MujocoTables& t = tables();

@@ -16,7 +16,7 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Names = std::map<std::string, std::string>;
 
-// Where a stage finds the state that a program calls q, v and act.
+// Replace the names q, v and act of a program's arrays by those of the state at a stage.
 void rename(std::vector<std::string>& arrays, const Names& other) {
   for (std::string& name : arrays)
     if (const auto at = other.find(name); at != other.end()) name = at->second;
@@ -64,10 +64,10 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     for (const Program::Array& a : p->inputs)
       if (is_contact_reading(a.name)) names.insert(a.name);
   if (all_candidates && !names.empty())
-    throw Error("readings of contacts are asked of a step with all candidates, expected one that finds contacts");
+    throw Error("contact readings are requested from a step with all candidates, expected a step that finds contacts");
   const AskedReadings asked = asked_readings(e.robot(), names);
   WorldPrograms programs;
-  std::optional<WorldStages> as_data;  // in place of the programs, where they are too long
+  std::optional<WorldStages> as_data;  // replaces the programs if they are too long
   try {
     const int most = all_candidates ? 1 << 22 : options.most_traced;
     programs = world_programs(m, all_candidates ? Candidates::All : Candidates::None, options.tolerance, most,
@@ -110,7 +110,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   for (const Program* p : {&felt, &left})
     for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
 
-  // What a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
+  // The arrays that a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
   std::vector<Stage> pass;
   const auto add = [&](const std::string& called, Stage stage, const Names& other, const Pairs& swaps,
                        bool repeated = false) {
@@ -122,15 +122,14 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   };
   const auto made_of = [&](const Program& p) { return shared(stage_of(e, precision, p)); };
   if (as_data && as_data->numbers) add("numbers", made_of(*as_data->numbers), {}, {});
-  const Stage of_equations =
-      as_data ? as_data->equations : made_of(all.equations);  // made once for all of their places
+  const Stage of_equations = as_data ? as_data->equations : made_of(all.equations);  // made once for all of its uses
   const auto add_equations = [&](const Names& other) { add("equations", of_equations, other, {}); };
   const Pairs solved = {{"qacc", "qacc_next"},
                         {"more", "more_next"},
                         {"passes", "passes_next"},
                         {"row_force", "row_force_next"},
                         {"contact_force", "contact_force_next"}};
-  std::optional<Stage> of_solver;  // as the equations
+  std::optional<Stage> of_solver;  // made once, like the equations
   const auto solve = [&] {
     if (all_candidates) return add("solver", made_of(all.newton), {}, solved, true);
     if (!of_solver) {
@@ -151,8 +150,8 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     return all_of;
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
-  std::size_t solved_at = 0, left_at = 0;  // stages of a pass until its first and its last solution
-  Names left_of;                           // where the state of the last one is
+  std::size_t solved_at = 0, left_at = 0;  // number of stages in a substep up to its first and its last solution
+  Names left_of;                           // names of the state at the last solution
   const auto append_passes = [&] {
     for (int k = 0; k < substeps; k++) {
       begin(k);

@@ -32,7 +32,7 @@ TextArrays arrays_of(WorldKernel text, int stage) {
   return a;
 }
 
-// Without what the stages do not read: they read geoms where bodies have adhesion.
+// Remove the parts of the model that the stages do not read. They read geoms only for adhesion.
 Model<Expr> without_geoms(Model<Expr> m) {
   const auto& actuators = m.world.actuator;
   if (std::none_of(actuators.begin(), actuators.end(), [](const Actuator<Expr>& a) { return !a.pair.empty(); }))
@@ -41,7 +41,7 @@ Model<Expr> without_geoms(Model<Expr> m) {
   return m;
 }
 
-// Without adhesion between shapes that have no closed form, which cannot be traced; no row hangs on it.
+// Remove adhesion between shapes without a closed form, which cannot be traced. No row depends on it.
 Model<Expr> without_loops(Model<Expr> m) {
   const GeomContacts<Expr>& c = m.world.contacts;
   for (Actuator<Expr>& a : m.world.actuator)
@@ -49,7 +49,7 @@ Model<Expr> without_loops(Model<Expr> m) {
   return m;
 }
 
-// Which rows of constraints there are, what they move, and which slopes the integrator takes along.
+// Find the rows of constraints, the coordinates that they move, and the slopes that the integrator includes.
 void find_form(const Model<double>& model, const Parameters& parameters, bool rigid, WorldPrograms& form) {
   Program p;
   const std::vector<Expr> q = p.input("q", model.nq), v = p.input("v", model.nv), act = p.input("act", model.world.na),
@@ -76,7 +76,7 @@ void find_form(const Model<double>& model, const Parameters& parameters, bool ri
   form.alone = alone_bodies(m, w), form.weights = weights_of(m, w);
 }
 
-// The model as data; with parameters also the program that computes what follows from them.
+// Store the model as data. With parameters, also trace the program that computes the numbers that depend on them.
 void take_model(const Model<double>& model, const Parameters& parameters, const std::vector<int>& zones,
                 WorldData& data, WorldStages& out) {
   Program& p = out.numbers.emplace();
@@ -110,7 +110,7 @@ Stage stage_of(const WorldData& data, WorldKernel text, const std::string& isa, 
   TextArrays arrays = arrays_of(text, data.stage);
   Stage s{[kernel] { return kernel; }, std::move(arrays.in), std::move(arrays.out)};
   s.on_device = [why](int) -> std::shared_ptr<const DeviceStage> {
-    throw Error("the robot has no step on a CUDA device, as its equations are not made into a kernel: " + why +
+    throw Error("the robot has no step on a CUDA device because its equations are not compiled into a kernel: " + why +
                 "; step it on the CPU");
   };
   return s;

@@ -1,5 +1,6 @@
-// Stages of a step of a model file's world with the robot as data, for robots whose programs (host/trace/world_programs.h) are too long to
-// be assembled: the same arrays in and out, by kernels that serve all robots (host/cpu/world_stages.cpp), on the host.
+// Stages of a step of a model file's world with the robot as data, on the host. They serve robots whose programs
+// (host/trace/world_programs.h) are too long to be assembled. The arrays are the same; the kernels serve all robots
+// (host/cpu/world_stages.cpp).
 #pragma once
 #include <optional>
 
@@ -10,15 +11,18 @@
 namespace featherstorm {
 
 struct WorldStages {
-  WorldPrograms form;  // all but its programs, and its tree
-  // From the parameters to `touch` and to model_numbers, those numbers of the model that follow from them; none without parameters.
+  WorldPrograms form;  // everything except the programs and the tree
+  // Computes `touch` and model_numbers, the numbers of the model that depend on parameters, from the parameters. Absent
+  // without parameters.
   std::optional<Program> numbers;
-  long model_numbers = 0;     // of that array, 0 without parameters
-  Stage equations, advance;   // in: behind those of the programs model_numbers in place of the parameters
+  long model_numbers = 0;     // components of that array, 0 without parameters
+  Stage equations, advance;   // inputs: those of the programs, then model_numbers in place of the parameters
   std::vector<Stage> stages;  // of Runge-Kutta's method, four or none
 };
 
-// why: the step is not traced, for who asks for it on a device. rigid, zones: as of world_programs. Throws Error where the library of an instruction set is not installed, and as world_programs.
+// Build the stages. why: the reason why the step is not traced, for the error on a device. rigid, zones: as in
+// world_programs. Throws Error if the library of the instruction set is not installed, and the errors of
+// world_programs.
 WorldStages world_stages(const Model<double>& model, const Parameters& parameters, const RigidLaw<double>* rigid,
                          const std::vector<int>& zones, Precision precision, const std::string& isa,
                          const std::string& why);

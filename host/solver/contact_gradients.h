@@ -1,19 +1,22 @@
-// The solution with Newton's last matrix where contacts are found, and what contacts contribute to derivatives of a step, of
-// instances side by side. See host/gradients/world_gradients.h.
+// Solve with Newton's last matrix, and compute the share of found contacts in the derivatives of a step, for one pack
+// of instances. See host/gradients/world_gradients.h.
 //
 //   H lambda = a_bar,   H = M + J^T W J                          W = s'' of the rows at r = J a - aref
 //   S = sum over contacts of (J lambda) . f(J a - aref)          its derivative with a and lambda held, f = -s'(r)
 //
-// Row k of a contact is e_k . Delta X(p), with Delta X what bodies do against each other under X = lambda, a or v. So S depends on the
-// points p, axes e and distances of contacts, and on motions of bodies. With l = J lambda and z = W l
+// Row k of a contact is e_k . Delta X(p). Delta X is the relative motion of the two bodies under X = lambda, a or v. S
+// therefore depends on the points p, axes e and distances of contacts, and on the motions of bodies. With l = J lambda
+// and z = W l
 //
 //   dS = sum_k f_k dl_k - z_k d(J a)_k + z_k daref_k + l . df of D
 //
-// p, e and distance follow from how the two geoms stand to each other: six derivatives of the closed form of the pair (Dual). Forces
-// are proportional to D, and all D of a contact to one another. By friction and other numbers that differ from instance to instance S has
-// a derivative each, of its text with that number as a Dual.
+// p, e and distance follow from the relative pose of the two geoms: six derivatives of the closed form of the pair
+// (Dual). Forces are proportional to D, and all D of a contact are proportional to one another. S also has derivatives
+// by friction and by other numbers that differ among instances. Each is computed by the same algorithm with that number
+// as a Dual.
 //
-// Poses and motions are those of bodies as they pass the world's origin, along its axes: a turn w and a velocity v of what is there.
+// Poses and motions of bodies are given at the world's origin, along its axes: w is the angular velocity, and v the
+// velocity of the body's point at the origin.
 #pragma once
 #include "host/solver/contact_numbers.h"
 #include "host/solver/last_matrix.h"
@@ -21,23 +24,23 @@
 
 namespace featherstorm {
 
-// What the equations hand on (host/trace/world_programs.h), the solution, and the cotangent of it.
+// Outputs of the equations (host/trace/world_programs.h), the solution, and its cotangent.
 template <class Array> struct GradientInputs {
   Array mass;                         // (nh)
   Array jacobian, D, aref, friction;  // rows of constraints
-  Array placement, twist, axis;       // as of SolverInputs
+  Array placement, twist, axis;       // as in SolverInputs
   Array qacc, qacc_bar;               // (nv)
   Array touch, weights;
 };
 template <class Array> struct GradientOutputs {
   Array lambda;                // (nv)
-  Array pose_bar;              // (6 (nb + 1))  of where bodies are: turn, displacement
-  Array lambda_bar, qacc_bar;  // (6 (nb + 1))  of how they move under lambda and under a
-  Array twist_bar;             // (6 (nb + 1))  and under v
-  Array touch_bar;             // (touch.size)  of numbers that differ from instance to instance
+  Array pose_bar;              // (6 (nb + 1))  of body poses: rotation, displacement
+  Array lambda_bar, qacc_bar;  // (6 (nb + 1))  of body motions under lambda and under a
+  Array twist_bar;             // (6 (nb + 1))  of body motions under v
+  Array touch_bar;             // (touch.size)  of numbers that differ among instances
 };
 
-// A motion as it passes the world's origin, of something that moves with V at r.
+// A motion V at r, expressed at the world's origin.
 template <class T> FS_HD Motion<T> at_origin(const Motion<T>& V, const Vec3<T>& r) {
   return {V.w, V.v - cross(V.w, r)};
 }
@@ -46,12 +49,12 @@ template <class T> FS_HD Motion<T> at_origin(const Motion<T>& V, const Vec3<T>& 
 template <class T> struct ContactShare {
   T distance_bar;
   Vec3<T> point_bar, axis_bar[3];
-  Force<T> of[3];  // moment about the world's origin, force: of Delta lambda, Delta a, Delta v
+  Force<T> of[3];  // moment about the world's origin, force: cotangents of Delta lambda, Delta a, Delta v
 };
 
-// in   c          the contact; dimension of its rows
+// in   c          the contact; dimension: number of its rows
 // in   motion     Delta X for X = lambda, a, v
-// in   by_motion  (3 most_rows)  dS by its rows
+// in   by_motion  (3 most_rows)  derivatives of S by the rows of Delta X
 template <class T>
 FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T>* motion, const auto& by_motion,
                             ContactShare<T>& s) {
@@ -74,9 +77,9 @@ FS_HD void share_of_motions(const Candidate<T>& c, int dimension, const Motion<T
   }
 }
 
-// dS along one way that the geoms move against each other.
+// dS for one relative motion of the geoms.
 //
-// in   c  the contact with derivatives
+// in   c  the contact with derivatives along that motion
 template <class T> FS_HD T share_along(const ContactShare<T>& s, const Candidate<Dual<T>>& c) {
   const auto slope = [](const Vec3<Dual<T>>& v) { return Vec3<T>{v.x().d, v.y().d, v.z().d}; };
   T sum = s.distance_bar * c.contact.distance.d + dot(s.point_bar, slope(c.contact.point));
@@ -84,7 +87,8 @@ template <class T> FS_HD T share_along(const ContactShare<T>& s, const Candidate
   return sum;
 }
 
-// A placement that moves along one of the six ways past the world's origin: turns about x, y, z, then displacements.
+// A placement with its derivative along one of six motions (`way`) about the world's origin: rotations about x, y, z,
+// then displacements.
 template <class T> FS_HD Placement<Dual<T>> moved_along(const Placement<T>& X, int way) {
   Placement<Dual<T>> Y = cast<Dual<T>>(X);
   const auto turned = [&](const Vec3<T>& v) {
@@ -103,7 +107,8 @@ template <class T> FS_HD Placement<Dual<T>> moved_along(const Placement<T>& X, i
   return Y;
 }
 
-// The same contact where geom 1 moves in place of geom 2: both together leave how they stand alone.
+// The same contact with the derivative for the motion of geom 1 instead of geom 2. If both geoms move together, the
+// contact moves rigidly with them, so the derivative for geom 1 is that of the rigid motion minus that for geom 2.
 template <class T> FS_HD ContactPoint<Dual<T>> moved_back(const ContactPoint<Dual<T>>& c, int way) {
   const auto other = [&](const Vec3<Dual<T>>& v, bool is_point) {
     Placement<T> at{Mat3<T>{}, {v.x().x, v.y().x, v.z().x}};
@@ -123,8 +128,6 @@ template <class T> FS_HD void add_to(const auto& array, int body, const T& sign,
   }
 }
 
-// in   in
-// out  out
 template <class T>
 FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out) {
   using U = Dual<T>;
@@ -148,7 +151,7 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
   GeomPlaces<T, std::remove_cvref_t<decltype(solver)>, Placements<T, Memory>, Memory> places(solver, X, in.touch);
   auto moving = scratch<ContactPoint<U>>(most_slots);
   auto share = scratch<ContactShare<T>>(most_slots);
-  // nvcc 13.0 lays local arrays of functions that it inlines in these loops over others that are still needed
+  // nvcc 13.0 places local arrays of functions inlined in these loops over arrays that are still in use
   auto l = scratch<T>(most_rows), z = scratch<T>(most_rows), by_motion = scratch<T>(3 * most_rows);
   auto own = scratch<U>(most_rows), position = scratch<U>(most_rows), rows_D = scratch<U>(most_rows),
        reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows);
@@ -186,7 +189,7 @@ FS_HD void contact_gradients(const auto& solver, const auto& in, const auto& out
       T velocity[most_rows];
       block_times<T>(slice(present.J, c.J), d, n, [&](int k) { return column_of(solver, c, k); }, lambda, l.data());
       relative_velocity(X, twist, body_a, body_b, at, d, velocity);
-      // slopes of aref and D with the distance, and of aref with the velocity
+      // derivatives of aref and D with respect to the distance, and of aref with respect to the velocity
       const U inertia = usual_inertia<U>(pair, law.cone);
       for (int k = 0; k < d; k++) own[k] = U(velocity[k], T(1.0));
       set_contact_rows(law, pair, inertia, U(at.contact.distance), own.data(), law_rows);

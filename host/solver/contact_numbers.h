@@ -1,9 +1,9 @@
-// Derivatives of what contacts contribute to cotangents (contact_gradients.h) by numbers of theirs that differ from instance to
-// instance: friction, softness, sizes of geoms and where they are on their bodies.
+// Derivatives of the contacts' share of cotangents (contact_gradients.h) by numbers that differ among instances:
+// friction, softness, sizes of geoms and their placements on bodies.
 //
-//   S = sum over contacts of l . f(r)        l = J lambda, r = J a - aref; f by D, friction and aref
+//   S = sum over contacts of l . f(r)        l = J lambda, r = J a - aref; f depends on D, friction and aref
 //
-// One number after the other, each as a Dual in the text of the rows.
+// The numbers are treated one at a time: each is a Dual in the algorithm of the rows.
 #pragma once
 #include "core/scalar/dual.h"
 #include "host/contacts/find_rows.h"
@@ -11,20 +11,20 @@
 
 namespace featherstorm {
 
-// Numbers that differ from instance to instance, with derivatives along one of them.
+// Numbers that differ among instances, with the derivative along number `one`.
 template <class T, class Array> struct AlongOne {
   Array x;
   int one;
   FS_HD Dual<T> operator[](int k) const { return {T(x[k]), T(k == one ? 1.0 : 0.0)}; }
 };
 
-// Where a geom is, with the numbers of these instances.
+// Return the placement of a geom with the numbers of these instances.
 template <class U> FS_HD Placement<U> geom_at(const auto& solver, const auto& X, int geom, const auto& touch) {
   const Placement<U> place = place_among<U>(solver, geom, touch);
   const int body = solver.world.contacts.geom[geom].place.body;
   return body == 0 ? place : cast<U>(X[body]) * place;
 }
-// Whether a geom's place or size hangs on one of the numbers.
+// Return whether a geom's placement or size depends on one of the numbers.
 FS_HD bool moves_by(const auto& solver, int geom, int number) {
   if (solver.touch.of_geom.empty()) return false;
   for (const int at : solver.touch.of_geom[geom])
@@ -32,18 +32,18 @@ FS_HD bool moves_by(const auto& solver, int geom, int number) {
   return false;
 }
 
-// Rows of a contact of Delta X.
+// Rows of the relative motion V at a contact: e_k . v(p), then e_k . w.
 template <class U, class T>
 FS_HD void rows_of_motion(const Candidate<U>& c, int dimension, const Motion<T>& V, auto rows) {
   const Vec3<U> w = cast<U>(V.w), v = cast<U>(V.v) + cross(w, c.contact.point);
   for (int k = 0; k < dimension; k++) rows[k] = dot(c.frame.e[k % 3], k < 3 ? v : w);
 }
 
-// dS / d number of the contacts of one pair.
+// Return dS / d number for the contacts of one pair.
 //
-// in   in             as of contact_gradients.h
-// in   first, end     its blocks
-// in   motion (3)     of geom 2 against geom 1 as they pass the world's origin, under lambda, a and v
+// in   in             as in contact_gradients.h
+// in   first, end     the pair's blocks
+// in   motion (3)     of geom 2 relative to geom 1, at the world's origin, under lambda, a and v
 template <class T>
 FS_HD T slope_by_number(const auto& solver, const auto& in, const PresentRows<T>& present, int first, int end,
                         const Motion<T>* motion, int number) {

@@ -1,7 +1,7 @@
-// What touches, and the acceleration under all constraints, of instances side by side.
+// Find contacts and solve for the constrained acceleration of one pack of instances.
 //
-// Where all candidates of a robot are more than touch at a time, what is far is left out (find_rows.h). What is left is solved by
-// Newton's method in blocks of limbs (solve_limbs.h); the rigid law in the space of its rows (solve_rows.h).
+// Only contacts that touch get rows (find_rows.h). MuJoCo's law is solved by Newton's method in blocks of limbs
+// (solve_limbs.h), the rigid law in the space of the rows (solve_rows.h).
 //
 // If the file has noslip_iterations, friction forces are solved again without softness (core/rigid/no_slip.h).
 #pragma once
@@ -12,11 +12,12 @@
 
 namespace featherstorm {
 
-// The solver's forces of one instance, and its rows of friction for the sweeps.
+// Collect the solver's forces of one instance, and its friction rows for the no-slip sweeps.
 //
-// in   l  the instance;  factor (nh)  as of half_factor;  a (nv)  the solver's acceleration
-// out  tau (nv)  J^T f;  soft (nv)  1/2 sum R f^2 of the island that begins with a coordinate
-// out  island (nv)  a coordinate of the same island, or itself;  slip, f  rows of friction and their forces
+// in   l  the instance;  factor (nh)  as from half_factor;  a (nv)  the solver's acceleration
+// out  tau (nv)  J^T f;  soft (nv)  1/2 sum R f^2 of an island, at its first coordinate
+// out  island (nv)  another coordinate of the same island, or the coordinate itself
+// out  slip, f  friction rows and their forces
 template <class T, class Number>
 FS_HD void rows_of_friction_of(const auto& solver, const PresentRows<T>& present, const auto& in, int l,
                                ScratchArray<Number> factor, ScratchArray<Number> a, ScratchArray<Number> tau,
@@ -30,7 +31,7 @@ FS_HD void rows_of_friction_of(const auto& solver, const PresentRows<T>& present
     while (island[k] != k) k = island[k];
     return k;
   };
-  // coordinates that a row moves are of one island, as those of one tree are
+  // an island contains the coordinates of one tree, and all coordinates that one row moves
   for (int k = 0; k < nv; k++) {
     const int parent = solver.own.dof_parent[k];
     island[k] = parent < 0 ? k : root(parent), tau[k] = soft[k] = Number(0.0);
@@ -90,7 +91,7 @@ FS_HD void rows_of_friction_of(const auto& solver, const PresentRows<T>& present
   }
 }
 
-// The sum of the diagonal of M over the coordinates of each island, where it begins.
+// Sum the diagonal of M over the coordinates of each island. The sum is stored at the island's first coordinate.
 //
 // in   island (nv)
 // in   mass (nh)
@@ -104,7 +105,8 @@ FS_HD void inertia_of_islands(const auto& m, const auto& island, const auto& mas
   }
 }
 
-// Hands out what the sweeps of core/rigid/no_slip.h make of the solver's result, one instance after the other.
+// Apply the sweeps of core/rigid/no_slip.h to the solver's result, one instance after the other, and store the new
+// result.
 template <class T>
 FS_HD void solve_without_slip(const auto& solver, const PresentRows<T>& present, const auto& in, const auto& out) {
   using Number = std::conditional_t<sizeof(T) / lanes<T> == sizeof(float), float, double>;
@@ -176,7 +178,8 @@ FS_HD void read_contacts(const auto& solver, const PresentRows<T>& present, cons
   end_readings<T>(readings, memory.data(), out);
 }
 
-// What does not hang on the solution, and zeros of forces that are not there; gives the instances that have rows.
+// Store the outputs that do not depend on the solution, and zeros for the forces of absent rows. Return the instances
+// that have rows.
 template <class T>
 FS_HD unsigned begin_outputs(const auto& solver, const PresentRows<T>& present, const auto& out) {
   const int constraints = solver.constraints.rows(), contacts = solver.contacts.rows;
@@ -189,7 +192,7 @@ FS_HD unsigned begin_outputs(const auto& solver, const PresentRows<T>& present, 
   return instances_above_zero(rows);
 }
 
-// The rigid law, in the space of rows.
+// Solve the rigid law, in the space of rows.
 template <class T> FS_HD void solve_rigid(const auto& solver, const auto& in, const auto& out) {
   const bool reads = reads_contacts(solver.readings);
   const FoundRows<T> found(solver, in, false, reads);
@@ -199,7 +202,7 @@ template <class T> FS_HD void solve_rigid(const auto& solver, const auto& in, co
   if (reads) read_contacts(solver, present, in, out.read);
 }
 
-// MuJoCo's law, in blocks of limbs; slips: with the sweeps against slip that a file may ask for.
+// Solve MuJoCo's law, in blocks of limbs. slips: whether the no-slip sweeps, which a file may request, are compiled in.
 template <class T, bool slips = false> FS_HD void solve_soft(const auto& solver, const auto& in, const auto& out) {
   const bool reads = reads_contacts(solver.readings);
   FoundSlots<T> found(solver, in, reads);
@@ -220,8 +223,6 @@ template <class T, bool slips = false> FS_HD void solve_soft(const auto& solver,
   if (reads) read_contacts(solver, present, in, out.read);
 }
 
-// in   in
-// out  out
 template <class T> FS_HD void solve_contacts(const auto& solver, const auto& in, const auto& out) {
   if (solver.rigid) solve_rigid<T>(solver, in, out);
   else solve_soft<T, true>(solver, in, out);

@@ -16,8 +16,8 @@
 namespace featherstorm {
 namespace {
 
-// Bounding spheres of bodies, and which pairs of bodies, or of a plane and a body, the pairs of geoms are; what else does not move, and
-// bodies with a geom that is not the same in all instances, are always near.
+// Compute the bounding spheres of bodies, and group the pairs of geoms by pairs of bodies, or of a plane and a body.
+// Pairs with other static geoms always count as near, and so do bodies with a geom that differs among instances.
 template <class P> void add_bodies(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   const auto n = static_cast<std::size_t>(s.nb) + 1;
   std::vector<char> differs(n);
@@ -62,7 +62,7 @@ template <class P> void add_bodies(const GeomContacts<double>& contacts, Contact
   }
 }
 
-// Which of the numbers that differ contacts of each pair hang on, each once.
+// List, for each pair, the differing numbers that its contacts depend on, each once.
 template <class P> void add_numbers(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   s.first_number = {0};
   for (std::size_t p = 0; p < contacts.pair.size(); p++) {
@@ -79,7 +79,7 @@ template <class P> void add_numbers(const GeomContacts<double>& contacts, Contac
   }
 }
 
-// Number of x in all, which it is added to where it is not there.
+// Return the index of x in `all`; append x if it is missing.
 template <class Element> int number_in(std::vector<Element>& all, const Element& x, auto&& equal) {
   const auto at = std::find_if(all.begin(), all.end(), [&](const Element& y) { return equal(x, y); });
   if (at != all.end()) return static_cast<int>(at - all.begin());
@@ -87,7 +87,7 @@ template <class Element> int number_in(std::vector<Element>& all, const Element&
   return static_cast<int>(all.size()) - 1;
 }
 
-// Kinds of the blocks of constraints (0) and pairs (1), and of the rigid law how they are half solved.
+// Set the row groups of the constraint blocks (0) and pairs (1) and, for the rigid law, their half solutions.
 template <class P> void add_rows(const Model<double>& m, const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   std::map<std::vector<int>, int> half_of_columns;
   const auto add = [&](int of, const RowGroup& group, const std::vector<int>& columns) {
@@ -110,7 +110,7 @@ template <class P> void add_rows(const Model<double>& m, const GeomContacts<doub
   }
 }
 
-// Gains of contacts, if they are the same in all instances and at all distances of rows.
+// Set the gains of contacts if they are the same in all instances and do not depend on the configuration.
 template <class P> void add_gains(const Model<double>& m, ContactSolver<P>& s) {
   const World<double>& w = m.world;
   const bool differ = !s.touch.of_pair.empty() || s.touch.of_all != std::array{-1, -1};
@@ -125,10 +125,10 @@ template <class P> void add_gains(const Model<double>& m, ContactSolver<P>& s) {
   }
 }
 
-// Bounds of pairs, and which go on which list.
+// Set the bounds of pairs, and the list that each pair belongs to.
 template <class P> void add_bounds(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
   using Kind = std::tuple<int, int, bool, GeomType, GeomType>;
-  std::map<Kind, std::vector<std::size_t>> lists;  // by rows, power and hardness, then shapes
+  std::map<Kind, std::vector<std::size_t>> lists;  // by number of rows, power and hardness, then shapes
   for (std::size_t p = 0; p < contacts.pair.size(); p++) {
     const ContactPair<double>& pair = contacts.pair[p];
     PairBound<P> bound{{pair.geom[0], pair.geom[1]}};
@@ -158,7 +158,7 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     }
     if (s.reaches_differ[p]) bound.shape = BoundShape::Differs, bound.spheres = static_cast<P>(without_bound);
     s.bound.push_back(bound);
-    // sweeps without slip find the rows once more, in the order of pairs
+    // the no-slip sweeps find the rows again, in the order of pairs
     const bool listed = !plane && has_closed_form(contacts, pair) && !s.gains.empty() && s.touch.of_geom.empty() &&
                         s.world.no_slip.iterations == 0 && !geom[0]->surface_moves && !geom[1]->surface_moves;
     s.list_of.push_back(-1);
@@ -169,7 +169,7 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     s.pair_number.push_back(s.world.contacts.pair[p].margin);
     s.pair_number.push_back(s.world.contacts.pair[p].detection);
   }
-  // numbers that differ within a group of lists
+  // find the numbers that differ within a group of lists
   std::vector<unsigned> differs;  // (groups)
   std::tuple<int, int, bool> group;
   std::size_t first = 0;  // a pair of the group
@@ -223,7 +223,7 @@ std::shared_ptr<const ContactSolver<P>> solver_of(const Model<double>& m, const 
   for (int k = 0; k < m.nv; k++) s.diagonal.push_back(m.at(k, k));
   add_rows(m, contacts, s), add_bodies(contacts, s), add_numbers(contacts, s), add_gains(m, s);
   add_bounds(contacts, s);
-  // edges of a pyramid are as hard as friction is slight, squared
+  // the stiffness of pyramid edges grows with 1 / friction^2
   for (const ContactPair<double>& pair : contacts.pair)
     if (!contacts.elliptic && pair.dimension > 1 && pair.friction[0] < 1e-3) s.refinements = 3;
   if (options.rigid) return solver;

@@ -1,28 +1,28 @@
-// The tangent of a step's acceleration where contacts are found, of instances side by side. See host/gradients/world_gradients.h.
+// The tangent of a step's acceleration with found contacts, for one pack of instances. See
+// host/gradients/world_gradients.h.
 //
 //   H a_tan = -dg with a held                                     H = M + J^T W J, Newton's last matrix
-//   dg = dg of what is smooth and of constraints - sum over contacts of d(J^T f(J a - aref))
+//   dg = dg of smooth forces and constraints - sum over contacts of d(J^T f(J a - aref))
 //
-// Contacts, their Jacobians, softness and forces are those of a step, with numbers that have derivatives (Dual) along the way that
-// bodies move.
+// Contacts, their Jacobians, softness and forces are computed as in a step, in numbers with derivatives (Dual) along
+// the motion of the bodies.
 #pragma once
 #include "host/solver/last_matrix.h"
 #include "host/solver/moving_contacts.h"
 
 namespace featherstorm {
 
-// What the equations hand on (host/trace/world_programs.h), the solution, and tangents with a held.
+// Outputs of the equations (host/trace/world_programs.h), the solution, and tangents with a held.
 template <class Array> struct TangentInputs {
   Array mass;                         // (nh)
   Array jacobian, D, aref, friction;  // rows of constraints
-  Array placement, twist, axis;       // as of SolverInputs
+  Array placement, twist, axis;       // as in SolverInputs
   Array qacc;                         // (nv)
   Array touch, weights;
-  Array g_tan;  // (nv)  of what is smooth and of constraints
+  Array g_tan;  // (nv)  of smooth forces and constraints
   Array placement_tan, twist_tan, axis_tan, touch_tan;
 };
 
-// in   in
 // out  qacc_tan (nv)
 template <class T>
 FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc_tan) {
@@ -42,13 +42,13 @@ FS_HD void contact_tangents(const auto& solver, const auto& in, const auto& qacc
   GeomPlaces<U, std::remove_cvref_t<decltype(solver)>, Placements<U, Moving>, Moving> places(solver, X, touch);
   auto of_pair = scratch<ContactPoint<U>>(most_slots);
   auto moving = scratch<U>(most_rows * (nv + 1));
-  // in memory of the launch, as those of contact_gradients.h
+  // in memory of the launch, as in contact_gradients.h
   auto velocity = scratch<U>(most_rows), position = scratch<U>(most_rows), of_D = scratch<U>(most_rows),
        reference = scratch<U>(most_rows), active = scratch<U>(most_rows), coefficient = scratch<U>(most_rows),
        r = scratch<U>(most_rows), f = scratch<U>(most_rows), slope = scratch<U>(most_entries);
   auto own = scratch<ContactPair<U>>(1);
   const ContactLaw<U> law = law_among<U>(solver, touch);
-  int there = -1;  // the pair whose numbers and points these are
+  int there = -1;  // the pair that `own` and `of_pair` belong to
   for (int i = present.constraints; i < present.count; i++) {
     const PresentBlock& c = present.block[i];
     const ContactPair<U>& pair = own[0];

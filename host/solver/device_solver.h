@@ -8,9 +8,11 @@
 
 namespace featherstorm {
 
-// P float or double. Of a text the stage's arrays are those of host/solver/contact_solver.h. A launch works on as many instances at once as
-// the device holds threads of, or fewer where their working memory (host/solver/solver_room.h) would be more than a quarter of the
-// device's; work_bytes() throws Error where it is too small for one block of threads.
+// Return the stage of an algorithm, with the arrays of host/solver/contact_solver.h. P: float or double.
+//
+// A launch works on as many instances at once as the device has resident threads. It works on fewer if their working
+// memory (host/solver/solver_room.h) would exceed a quarter of the device's memory. work_bytes() throws Error if that
+// quarter is too small for one block of threads.
 template <class P>
 DeviceStageMaker device_solver_stage(const std::shared_ptr<const ContactSolver<P>>& solver, SolverAlgorithm text);
 

@@ -1,11 +1,11 @@
-// The solution with Newton's last matrix, H = M + J^T W J, where contacts are found.
+// Solve with Newton's last matrix, H = M + J^T W J, for found contacts.
 #pragma once
 #include "core/linear/limb_blocks.h"
 #include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
-// J x of a block.
+// y = J x for one block.
 template <class T>
 FS_HD void block_times(const auto& J, int rows, int columns, const auto& column, const auto& x, auto y) {
   for (int i = 0; i < rows; i++) {
@@ -14,7 +14,7 @@ FS_HD void block_times(const auto& J, int rows, int columns, const auto& column,
   }
 }
 
-// The coordinates of a block.
+// Return coordinate k of a block.
 FS_HD int column_of(const auto& solver, const PresentBlock& c, int k) {
   if (c.contact) return solver.pairs.column[solver.pairs.start[c.source] + k].v;
   return solver.constraints.column[solver.constraints.block[c.source].column + k];
@@ -23,7 +23,7 @@ FS_HD int columns_of(const auto& solver, const PresentBlock& c) {
   return c.contact ? solver.pairs.columns(c.source) : solver.constraints.block[c.source].columns;
 }
 
-// f and W of all blocks at a, and H^-1 x.
+// Compute f and W of all blocks at a, and x = H^-1 x.
 //
 // out     force, W (most_rows, most_entries for each block)
 // in-out  x (nv)

@@ -9,7 +9,7 @@
 namespace featherstorm {
 namespace {
 
-// Limbs: chains of bodies, each as few as hold the chain.
+// Split each unbranched chain of bodies into the least number of limbs, of about equal size.
 void add_limbs(const Model<double>& m, bool touches, LimbTables& t) {
   const auto size = static_cast<std::size_t>(m.nb) + 2;
   std::vector<int> children(size), limb_of(size, -1);
@@ -23,7 +23,7 @@ void add_limbs(const Model<double>& m, bool touches, LimbTables& t) {
   };
   for (int b = 1; b <= m.nb; b++) t.parent[b] = m.body[b].parent, children[m.body[b].parent]++;
   for (int b = 1; b <= m.nb;) {
-    int end = b + 1;  // of the chain
+    int end = b + 1;  // end of the chain
     while (end <= m.nb && m.body[end].parent == end - 1 && children[end - 1] == 1 && !is_free(end - 1)) end++;
     const int coordinates = first_dof(end) - first_dof(b), parts = (coordinates + most_limb - 1) / most_limb;
     const int each = (coordinates + parts - 1) / parts;
@@ -44,7 +44,7 @@ void add_limbs(const Model<double>& m, bool touches, LimbTables& t) {
   }
 }
 
-// The blocks of M, and its packed entries there.
+// Set the blocks of M, and the indices of its packed entries in them.
 void add_blocks(const Model<double>& m, LimbTables& t) {
   const auto limbs = t.limb.size();
   t.words = static_cast<int>((limbs + 63) / 64);
@@ -63,9 +63,10 @@ void add_blocks(const Model<double>& m, LimbTables& t) {
           t.mass[t.place[lower_half(l, n)] + i * t.limb[n].count + j] = m.at(t.limb[l].first + i, t.limb[n].first + j);
 }
 
-// True if N W N^T of a contact with the world is too coarse. That 6 x 6 matrix is rounded at D c^2, c the distance from the
-// reference point. If the contact hardly moves its body, as that of a link with the link that carries its joint does not,
-// D is so large that the rounding of S^T (N W N^T) S exceeds the inertia of the joint. Such contacts have J by columns.
+// Return whether N W N^T of a contact with the world is too inaccurate. The rounding error of that 6 x 6 matrix is
+// about D c^2, with c the distance from the reference point. A contact that hardly moves its body, such as a contact of
+// a link with the link that carries its joint, has a very large D. The rounding error of S^T (N W N^T) S then exceeds
+// the inertia of the joint. Such contacts use J by columns.
 template <class P> bool is_hard(const ContactLaw<double>& law, const ContactPair<double>& pair) {
   constexpr double most = std::is_same_v<P, float> ? 1e9 : 1e13;  // D over the least inertia [1/m^2]
   const ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
@@ -73,8 +74,8 @@ template <class P> bool is_hard(const ContactLaw<double>& law, const ContactPair
   return greatest_weight(g) * g.hardness * weight * pair.inverse_inertia[1] > most;
 }
 
-// Types of rows with numbers J: of constraints the coordinates that each moves, of contacts between two moving bodies all of the limbs
-// between them.
+// Set the types of rows with a Jacobian J. For constraints J has the coordinates that each row moves. For contacts
+// between two moving bodies it has all coordinates of the limbs between them.
 template <class P> void add_types(const Model<double>& m, ContactSolver<P>& s) {
   const GeomContacts<double>& contacts = m.world.contacts;
   LimbTables& t = s.limbs;
@@ -146,7 +147,7 @@ template <class P> void add_types(const Model<double>& m, ContactSolver<P>& s) {
     }
     t.slot_numbers += slot_geometry(block.kind, block.rows) + block.rows * t.type[type].columns;
   }
-  // blocks where all of them are there
+  // count the numbers of the blocks when rows of all types are present
   std::vector<std::uint64_t> row = t.row, column = t.column;
   std::vector<int> place = t.place;
   for (const RowType& type : t.type)

@@ -1,4 +1,4 @@
-// Limbs of a robot, and which of their coordinates rows of constraints and contacts move (LimbTables of solver_data.h).
+// Limbs of a robot, and which coordinates the rows of constraints and contacts move (LimbTables of solver_data.h).
 #pragma once
 #include "host/contacts/solver_data.h"
 
@@ -8,7 +8,7 @@ inline RowKind kind_of(const GeomContacts<double>& contacts, const ContactPair<d
   return pair.dimension == 1 ? RowKind::Unilateral : contacts.elliptic ? RowKind::Cone : RowKind::Pyramid;
 }
 
-// Sets s.limbs; the rows and pairs of `s` are set.
+// Set s.limbs. The rows and pairs of `s` must be set before.
 template <class P> void add_limb_tables(const Model<double>& m, ContactSolver<P>& s);
 
 }  // namespace featherstorm

@@ -1,11 +1,12 @@
-// Contacts with derivatives along one way that both geoms move or grow: which is which, and those of pairs without a closed form.
+// Contacts with derivatives along one motion or change of size of both geoms: the matching of contacts, and pairs
+// without a closed form.
 #pragma once
 #include "core/scalar/dual.h"
 #include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
-// The rotation next to a matrix that is one up to a small turn [Gram and Schmidt].
+// The rotation nearest to a matrix that is a rotation up to a small error [Gram and Schmidt].
 FS_HD Mat3<double> rotation_next_to(const Mat3<double>& R) {
   Vec3<double> e[3];
   for (int k = 0; k < 2; k++) {
@@ -20,7 +21,7 @@ FS_HD Mat3<double> rotation_next_to(const Mat3<double>& R) {
   return next;
 }
 
-// Which of n contacts is nearest to one: where several are as deep they come in any order.
+// Return which of n contacts is nearest to a given one. The order of equally deep contacts is arbitrary.
 FS_HD int nearest_contact(const ContactPoint<double>& to, const ContactPoint<double>* of, int n) {
   int nearest = 0;
   double least = 1e300;
@@ -31,7 +32,8 @@ FS_HD int nearest_contact(const ContactPoint<double>& to, const ContactPoint<dou
   return nearest;
 }
 
-// Whether a contact goes one way from before to after, and does not jump: what bends is a tenth of it, or of a move by h.
+// Return whether a contact moves smoothly from before to after instead of jumping: its bend is at most a tenth of its
+// move, or of h.
 FS_HD bool goes_through(const ContactPoint<double>& before, const ContactPoint<double>& at,
                         const ContactPoint<double>& after, double h) {
   const auto goes = [h](const Vec3<double>& low, const Vec3<double>& middle, const Vec3<double>& high) {
@@ -41,7 +43,7 @@ FS_HD bool goes_through(const ContactPoint<double>& before, const ContactPoint<d
   return goes(before.point, at.point, after.point) && goes(before.normal, at.normal, after.normal);
 }
 
-// A number of an instance that may have a derivative, by so much along it.
+// A number of an instance at x + by dx, where dx is its derivative if it has one.
 template <class S> FS_HD double number_along(const S& x, int instance, double) { return lane(x, instance); }
 template <class T> FS_HD double number_along(const Dual<T>& x, int instance, double by) {
   return lane(x.x, instance) + by * lane(x.d, instance);
@@ -52,19 +54,20 @@ template <class S> FS_HD Geom<double> geom_along(const Geom<S>& g, int instance,
   return r;
 }
 
-// Pairs without a closed form with derivatives: their loops find points to the last digits of double where axes are unit and square
-// to each other, so that differences of two poses have half of them. Where contacts come, go or jump the derivatives are zero.
+// Contacts of a pair without a closed form, with derivatives by central differences. The iterative algorithms find
+// points to the last digits of double if the axes are orthonormal, so the differences keep about half the digits. The
+// derivative is zero if a contact appears, disappears or jumps.
 template <class T, class S, class D>
 FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
                        const Placement<Dual<T>>& A, const Placement<Dual<T>>& B, ContactPoint<Dual<T>>* out) {
-  constexpr double h = 1e-5;  // of a turn, and of a displacement [m]
+  constexpr double h = 1e-5;  // step of a rotation [rad], and of a displacement [m]
   const auto moved = [](const Placement<Dual<T>>& X, int instance, double by) {
     Placement<double> r;
     for (int i = 0; i < 3; i++) {
       r.r(i) = number_along(X.r(i), instance, by);
       for (int j = 0; j < 3; j++) r.R(i, j) = number_along(X.R(i, j), instance, by);
     }
-    if (by != 0) r.R = rotation_next_to(r.R);  // without a move as the step finds them, in its order
+    if (by != 0) r.R = rotation_next_to(r.R);  // without a move, the contacts are those of the step, in its order
     return r;
   };
   auto low = scratch<ContactPoint<double>>(most_prisms), high = scratch<ContactPoint<double>>(most_prisms);
@@ -94,7 +97,7 @@ FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const 
   }
 }
 
-// Where the geoms of a pair touch, with derivatives by their numbers, too.
+// Contacts of a pair, with derivatives also by numbers of the geoms.
 template <class U>
 FS_HD void points_along(const auto& solver, const ContactPair<U>& pair, const Placement<U>& A, const Placement<U>& B,
                         const auto& touch, ContactPoint<U>* out) {
@@ -103,7 +106,8 @@ FS_HD void points_along(const auto& solver, const ContactPair<U>& pair, const Pl
   contact_points(solver.world.contacts, sized[0], sized[1], pair, A, B, out);
 }
 
-// A contact with derivatives, of those that a pair has: which slot it is in hangs on rounding where several are as deep.
+// Return the contact with derivatives that is nearest to a given one. The slot of a contact depends on rounding if
+// several are equally deep.
 template <class T>
 FS_HD ContactPoint<Dual<T>> nearest_slot(const ContactPoint<T>& to, const ContactPoint<Dual<T>>* of, int slots) {
   ContactPoint<Dual<T>> nearest = of[0];
@@ -111,7 +115,7 @@ FS_HD ContactPoint<Dual<T>> nearest_slot(const ContactPoint<T>& to, const Contac
   for (int k = 0; k < slots && slots > 1; k++) {
     const ContactPoint<Dual<T>>& c = of[k];
     const T apart = c.distance.x - to.distance;
-    T d = apart * apart;  // of a slot without a contact it is great
+    T d = apart * apart;  // large for a slot without a contact
     for (int i = 0; i < 3; i++) d = d + (c.point(i).x - to.point(i)) * (c.point(i).x - to.point(i));
     const auto nearer = d < least;
     least = min(d, least);

@@ -6,13 +6,13 @@
 
 namespace featherstorm {
 
-// Reference points of bodies: the origin of one of their tree.
+// Reference points of bodies: the origin of one body of their tree.
 template <class T> FS_HD void reference_points(const auto& solver, const auto& in, auto reference) {
   for (int b = 0; b <= solver.nb; b++)
     for (int i = 0; i < 3; i++) reference[3 * b + i] = in.placement[12 * solver.limbs.reference[b] + 9 + i];
 }
 
-// S of coordinates about the reference points of their bodies.
+// Motion axes S of coordinates about the reference points of their bodies.
 template <class T> FS_HD void axes_about(const auto& solver, const auto& in, const auto& reference, auto axis) {
   for (int b = 1; b <= solver.nb; b++) {
     Vec3<T> r;
@@ -24,8 +24,9 @@ template <class T> FS_HD void axes_about(const auto& solver, const auto& in, con
   }
 }
 
-// Coordinates of a free limb are velocities, 0 to 2, and turns, 3 to 5 (core/joint/free.h): y = S x, the spatial acceleration of its body,
-// and x = S^T y, as S is orthogonal. In place.
+// Turn the coordinates of a free limb into the spatial acceleration of its body, in place: y = S x. Coordinates 0 to 2
+// are linear and 3 to 5 angular velocities (core/joint/free.h). turn_from_body is the inverse x = S^T y, because S is
+// orthogonal.
 //
 // in   axis (6 nv)
 template <class T> FS_HD void turn_to_body(const auto& axis, const Limb& free, auto x) {
@@ -59,7 +60,7 @@ template <class T> FS_HD void from_body_accelerations(const auto& solver, const 
     if (const Limb& limb = solver.limbs.limb[l]; limb.free) turn_from_body<T>(axis, limb, x + limb.first);
 }
 
-// M in blocks of limbs.
+// Store M in blocks of limbs.
 template <class T> FS_HD void mass_in_blocks(const auto& solver, const auto& in, const auto& axis, auto mass) {
   const LimbBlocks b = solver.limbs.blocks();
   for (int i = 0; i < b.numbers; i++) {
@@ -89,7 +90,7 @@ template <class T> FS_HD void mass_in_blocks(const auto& solver, const auto& in,
   }
 }
 
-// The rows that are present in slots, in memory of their own; and the list of them.
+// The slots of the rows that are present, with their memory, and the list of the rows.
 template <class T> class FoundSlots {
  public:
   // in  read  whether contacts are kept for readings
@@ -144,7 +145,7 @@ template <class T> class FoundSlots {
   RowSlots<T> slots_;
 };
 
-// Sets of limbs that rows couple beside the robot's own; whether there are any.
+// Add the couplings of limbs by rows to those of the robot itself; return whether there are new ones.
 template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>& slots, std::uint64_t* row) {
   const LimbBlocks own = solver.limbs.blocks();
   bool coupled = false;
@@ -152,7 +153,7 @@ template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>
   for (int t = 0; t < static_cast<int>(solver.limbs.type.size()); t++) {
     const RowType& type = solver.limbs.type[t];
     if (slots.first[(solver.nb + 1) * slots.groups + t] < 0 || type.segments < 2) continue;
-    // the last limb's elimination couples the others
+    // eliminating the last limb couples the others
     const int m = solver.limbs.segment[type.segment + type.segments - 1].limb;
     for (int k = type.segment; k + 1 < type.segment + type.segments; k++) {
       const int n = solver.limbs.segment[k].limb;
@@ -165,10 +166,14 @@ template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>
   return coupled;
 }
 
-// A number of 24 bits that orders instances by the slots that they need: which limbs contacts couple, then how many
-// passes the last step took, then how many contacts with the world there are, then of which bodies.
+// A 24-bit number that orders instances by the slots that they need. From the highest bits:
+//
+//    8 bits  hash of the limbs that contacts couple
+//    3 bits  iterations of the last step
+//    5 bits  number of contacts with the world
+//    8 bits  hash of the bodies of these contacts
 template <class T> FS_HD T order_key(const auto& solver, const RowSlots<T>& slots, const T& passes) {
-  constexpr int mixing = 167;  // spreads numbers of bodies and types over 8 bits
+  constexpr int mixing = 167;  // spreads indices of bodies and types over 8 bits
   T pairs(0.0), contacts(0.0), bodies(0.0);
   for (int i = 0; i < slots.count; i++) {
     const RowSlot& s = slots.slot[i];
@@ -188,7 +193,7 @@ template <class T> FS_HD T order_key(const auto& solver, const RowSlots<T>& slot
   return key;
 }
 
-// The forces of blocks of rows where the solution is.
+// Store the forces of blocks of rows at the solution.
 template <class T>
 FS_HD void store_slot_forces(const auto& solver, const LimbProblem<T>& p, FoundSlots<T>& found, const auto& out) {
   const PresentRows<T>& present = found.present();
@@ -219,7 +224,7 @@ FS_HD void solve_limbs(const auto& solver, FoundSlots<T>& found, unsigned instan
   const int nv = solver.nv;
   const LimbBlocks own = solver.limbs.blocks();
   RowSlots<T>& slots = found.slots();
-  // in the blocks of the robot, or with those that rows couple
+  // use the blocks of the robot, or those with the couplings by rows
   LimbBlocks blocks = own;
   const int sets = own.limbs * own.words;
   auto row = scratch<std::uint64_t>(sets), column = scratch<std::uint64_t>(sets);

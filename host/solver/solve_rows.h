@@ -1,8 +1,10 @@
-// The acceleration under the rigid law, in the space of the rows that are present: A = Y Y^T (core/constraint/delassus.h).
+// The acceleration under the rigid law, in the space of the rows that are present: A = Y Y^T
+// (core/constraint/delassus.h).
 //
-// The rows of an instance take places of their kind one after the other: its second contact stands beside the second ones of its
-// neighbours, whatever they touch with. So what is solved is as large as the instance with most rows needs it, and an instance's numbers
-// do not depend on its neighbours: what is theirs is zero for it.
+// The rows of an instance take the slots of their kind one after the other. The second contact of an instance shares a
+// slot with the second contacts of its neighbours, whatever bodies touch. The problem is therefore as large as the
+// instance with most rows requires. Rows of other instances are zero for an instance, so its result does not depend on
+// its neighbours.
 #pragma once
 #include <cstdint>
 
@@ -12,10 +14,10 @@
 
 namespace featherstorm {
 
-// Which coordinates some instance has in a slot.
+// The coordinates that any instance has in a slot.
 struct CoordinateSet {
   std::uint64_t* word;
-  FS_HD bool add(int k) {  // whether it is new
+  FS_HD bool add(int k) {  // returns whether k is new
     const std::uint64_t bit = std::uint64_t{1} << (k % 64);
     const bool is_new = (word[k / 64] & bit) == 0;
     word[k / 64] |= bit;
@@ -23,14 +25,14 @@ struct CoordinateSet {
   }
 };
 
-// Which of the slots of its group a block has in each instance, and how many slots of each group that takes.
+// The slot, within its group, that a block has in each instance; and the number of slots of each group.
 template <class T> struct Ranks {
   unsigned short (*rank)[lanes<T>];  // (blocks)
   int* most;                         // (groups)
-  unsigned instances = 0;            // that are solved together
+  unsigned instances = 0;            // instances that are solved together
 };
 
-// How many rows each instance has.
+// Return the number of rows of each instance.
 template <class T> FS_HD T count_rows(const auto& solver, const PresentRows<T>& present) {
   T rows(0.0);
   for (int i = 0; i < present.count; i++) {
@@ -41,7 +43,7 @@ template <class T> FS_HD T count_rows(const auto& solver, const PresentRows<T>& 
 }
 
 // in   present; instances  that are solved together
-// in   group_of  of a block; where below zero: such a block has a slot of its own
+// in   group_of  the group of a block; below zero if the block has a slot of its own
 template <class T>
 FS_HD void rank_blocks(const PresentRows<T>& present, int groups, auto&& group_of, unsigned instances,
                        Ranks<T>& ranks) {
@@ -62,7 +64,7 @@ FS_HD void rank_blocks(const PresentRows<T>& present, int groups, auto&& group_o
   }
 }
 
-// visit(rank, instances) for each slot of its group that a block has in some instances.
+// Call visit(rank, instances) for each slot, within its group, that a block has in some of the instances.
 template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, unsigned instances, auto&& visit) {
   for (unsigned left = instances & ranks.instances; left != 0;) {
     const unsigned short rank = ranks.rank[block][lowest_bit(left)];
@@ -74,7 +76,7 @@ template <class T> FS_HD void for_each_rank(const Ranks<T>& ranks, int block, un
   }
 }
 
-// Y of the slots: of each its rows by all coordinates, of which those in its set are there.
+// Y of the slots. Each slot has its rows by all coordinates, of which only those in the slot's set are stored.
 template <class T, class Rows> struct SlottedRows {
   const Rows& rows;
   ScratchArray<T> Y;
@@ -113,7 +115,7 @@ template <class T, class Rows> struct SlottedRows {
   }
 };
 
-// A = Y Y^T, the lower half.
+// Compute the lower half of A = Y Y^T.
 template <class T> FS_HD void delassus(const auto& half, ScratchArray<T> A) {
   for (int s = 0; s < half.rows.size(); s++)
     with_rows(half.rows.block[s].rows, [&](auto of_rows) {
@@ -168,7 +170,7 @@ FS_HD void solve_rows(const auto& solver, const PresentRows<T>& present, unsigne
   auto sets = scratch<std::uint64_t>(slots * words);
   for (int i = 0; i < slots * words; i++) sets[i] = 0;
   for (int i = 0; i < n; i++) r0[i] = r[i] = D[i] = friction[i] = f[i] = zero;
-  // where the rows of a block go
+  // return the slot of a block
   const auto slot_of = [&](const PresentBlock& c, int rank) { return first_slot[group_of(c)] + rank; };
   auto solved = scratch<T>(most_rows * nv);
   for (int i = 0; i < present.count; i++) {

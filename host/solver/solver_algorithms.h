@@ -1,4 +1,5 @@
-// The texts that go over instances where contacts are found, by the arrays that they take and give (host/solver/contact_solver.h).
+// The algorithms that run over instances with found contacts, as functions of their input and output arrays
+// (host/solver/contact_solver.h).
 #pragma once
 #include "host/memory/cuda_table.h"
 #include "host/solver/contact_gradients.h"

@@ -1,7 +1,9 @@
-// How much working memory the texts of solver_algorithms.h take for one instance, at most: where every candidate of a contact touches and
-// every limit is reached. Launches on a device are given so much a thread (core/scalar/launched_scratch.h).
+// The greatest working memory that an algorithm of solver_algorithms.h needs for one instance: every contact candidate
+// touches and every limit is reached. Launches on a device reserve this much for each thread
+// (core/scalar/launched_scratch.h).
 //
-// What is taken at once, function by function; tests run the text with no more, and see that little is left.
+// The sums follow the algorithms function by function. Tests run the algorithms with exactly this memory, and check
+// that little of it stays unused.
 #pragma once
 #include <algorithm>
 
@@ -10,7 +12,7 @@
 namespace featherstorm {
 
 struct SolverRoom {
-  long numbers = 0, bytes = 0;  // scalars; what else there is
+  long numbers = 0, bytes = 0;  // scalars; bytes of everything else
 };
 
 template <class Element> constexpr long bytes_of_array(long count) {
@@ -18,7 +20,7 @@ template <class Element> constexpr long bytes_of_array(long count) {
   return (count * size + alignment - 1) / alignment * alignment;
 }
 
-// Of the loops of core/convex, in double.
+// Bytes of the iterative algorithms of core/convex, which run in double.
 template <class P> long convex_bytes(const GeomContacts<P>& contacts) {
   const bool any = std::any_of(contacts.pair.begin(), contacts.pair.end(),
                                [&](const ContactPair<P>& p) { return !has_closed_form(contacts, p); });
@@ -37,7 +39,7 @@ template <class P> long convex_bytes(const GeomContacts<P>& contacts) {
   return bytes_of_array<ContactPoint<double>>(most_prisms) + std::max(polytope, flats);
 }
 
-// What touches, and the numbers of its rows: while they are found, and what stays.
+// Found contacts and the numbers of their rows: memory during the search, and memory that is kept.
 struct RowsRoom {
   SolverRoom kept;
   long finding, finding_bytes;
@@ -92,7 +94,7 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
 
   long no_slip = 0, no_slip_bytes = 0;
   if (s.world.no_slip.iterations > 0 && !s.rigid) {
-    long slip = 0, bounds = 0;  // rows of friction, and blocks that share a bound
+    long slip = 0, bounds = 0;  // friction rows, and blocks that share a bound
     for (const PackedBlock& b : s.constraints.block) slip += b.kind == RowKind::Friction ? 1 : 0;
     bounds = slip;
     for (const ContactPair<P>& pair : s.world.contacts.pair) {
@@ -110,7 +112,8 @@ template <class P> SolverRoom solution_room(const ContactSolver<P>& s) {
   return room;
 }
 
-// Of contact_gradients.h and contact_tangents.h: H, forces and curvatures of all blocks, and contacts with their derivatives.
+// Memory of contact_gradients.h and contact_tangents.h: H, forces and curvatures of all blocks, contacts with
+// derivatives.
 template <class P> SolverRoom derivatives_room(const ContactSolver<P>& s, bool tangents) {
   using U = Dual<P>;
   const long blocks = s.constraints.size() + s.contacts.slots + 1,

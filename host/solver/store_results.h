@@ -1,11 +1,11 @@
-// Results of the solver.
+// Store results of the solver.
 #pragma once
 #include "core/limbs/limb_newton.h"
 #include "host/contacts/find_rows.h"
 
 namespace featherstorm {
 
-// Results of some instances.
+// Store the acceleration and the iteration counts of some instances.
 template <class T>
 FS_HD void store_results(const auto& solver, unsigned instances, const auto& a, const NewtonCounts<T>& counts,
                          const auto& out) {
@@ -17,7 +17,7 @@ FS_HD void store_results(const auto& solver, unsigned instances, const auto& a, 
 template <class T> FS_HD void store_residual(unsigned instances, const T& residual, const auto& out) {
   out.residual[0] = select(where<T>(instances), residual, out.residual[0]);
 }
-// The forces of a block in some instances.
+// Store the forces of a block in some instances.
 template <class T>
 FS_HD void store_forces(const auto& solver, const PresentRows<T>& present, const PresentBlock& c, int rows,
                         const auto& theirs, const auto& force, const auto& out) {

@@ -177,7 +177,7 @@ TEST(CudaRollout, AMeanAndADrawOnTheDevice) {
   there.device_draw = static_cast<const std::uint32_t*>(draw_there.ref().data);
   EXPECT_LT(both(r, a, B, &c, &there), tolerance(r.precision));
   EXPECT_EQ(message([&] { r.s.run(horizon, B, a.in(false, false), r.uniforms, a.out(false), &there); }),
-            "controls have a mean or a draw on a device, expected it where the arrays are, on the host");
+            "controls: device_mean or device_draw is set for arrays on the host, expected null");
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST(CudaRollout, NamesWhatDoesNotFit) {
             "q is float64, expected float32");
   EXPECT_EQ(words([&](auto& in, auto& out) { out[2].array.data = in[3].array.data; }), "output u overlaps input u");
   EXPECT_EQ(words([&](auto&, auto& out) { out[0].array.instance_stride = 0; }),
-            "output q has a stride of 0, so that several numbers have one place");
+            "output q has a stride of 0, expected separate memory for each number");
   EXPECT_EQ(words([&](auto& in, auto& out) {
               for (auto* side : {&in, &out})
                 for (auto& m : *side) m.array.device = 5;

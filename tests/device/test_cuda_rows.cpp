@@ -259,9 +259,9 @@ TEST_F(DeviceRun, KernelsWithoutRoomForTheirWorkingMemoryAreRefused) {
   set_local_bytes(1 << 26);
   EXPECT_EQ(
       energy(),
-      "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device, for "
-      "good, of which 68.7 GB are free. One that is made for the robot needs none: specialise(\"energy\", "
-      "device=\"cuda\")");
+      "energy: CUDA device 1: the kernel of energy for any robot needs 137.4 GB of working memory on the device for "
+      "the rest of the process; 68.7 GB are free. A kernel specialised for the robot needs none: "
+      "specialise(\"energy\", device=\"cuda\")");
   set_local_bytes(0);
   EXPECT_EQ(energy(), "no error");
 }

@@ -332,7 +332,7 @@ TEST(ContactStages, StagesAreCheckedWhenTheyAreDeclared) {
   EXPECT_EQ(message([&] { s.stage(stage); }), "a stage with a kernel for devices is repeated, expected one pass");
   stage.repeat = 1, stage.in = {"x", "t"};
   EXPECT_EQ(message([&] { s.stage(stage); }),
-            "array 't' is the same for all instances, which a stage with a kernel for devices does not take");
+            "array 't' is uniform, a stage with a kernel for devices expects numbers for each instance");
 }
 
 TEST(ContactStages, WhatIsMissingIsNamed) {

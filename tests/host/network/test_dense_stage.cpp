@@ -204,9 +204,8 @@ TEST(DenseStage, NamesWhatDoesNotFit) {
   EXPECT_EQ(stage(5, n, 2), "array 'x' has 5 components, the stage expects 4");
   EXPECT_EQ(stage(4, 3, 2), "array 'w' has 3 components, the stage expects " + std::to_string(n));
   EXPECT_EQ(stage(4, n, 3), "array 'y' has 3 components, the stage expects 2");
-  EXPECT_EQ(stage(4, n, 2, true), "array 'x' is the same for all instances, the stage expects one of each instance");
-  EXPECT_EQ(stage(4, n, 2, false, false),
-            "array 'w' is of each instance, the stage expects numbers that are the same for all");
+  EXPECT_EQ(stage(4, n, 2, true), "array 'x' is uniform, the stage expects numbers for each instance");
+  EXPECT_EQ(stage(4, n, 2, false, false), "array 'w' differs among instances, the stage expects a uniform array");
 }
 
 }  // namespace

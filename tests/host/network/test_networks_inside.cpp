@@ -89,7 +89,7 @@ TEST(NetworksInside, OneThatReadsItselfIsRefused) {
   try {
     stages_with(e, Precision::float64, p, {{"in", "out", "w", c.network}});
     FAIL() << "expected an error";
-  } catch (const Error& error) { EXPECT_STREQ(error.what(), "network 'w' reads what follows from its own output"); }
+  } catch (const Error& error) { EXPECT_STREQ(error.what(), "network 'w' depends on its own output"); }
 }
 
 }  // namespace

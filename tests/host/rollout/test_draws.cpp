@@ -275,7 +275,7 @@ TEST(Draws, NameWhatDoesNotFit) {
   EXPECT_EQ(message({.count = 4, .needed = "done"}), "array 'done' has 2 components, the stage expects 1");
   EXPECT_EQ(message({.count = 4, .step = "time"}), "the sequence has no array 'time'");
   EXPECT_EQ(message({.count = 4}, 6, 4, true),
-            "array 'key' is the same for all instances, which a stage with a kernel for devices does not take");
+            "array 'key' is uniform, a stage with a kernel for devices expects numbers for each instance");
 }
 
 }  // namespace

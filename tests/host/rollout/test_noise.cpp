@@ -212,7 +212,7 @@ TEST(Controls, NameWhatDoesNotFit) {
             "lower is 2.000000 and upper is 1.200000, expected lower <= upper");
   EXPECT_EQ(message([](Controls& c) { c.first_instance = -1; }),
             "the first instance is number -1 of 10, expected numbers from 0 to 4294967295");
-  EXPECT_EQ(message([](Controls& c) { c.given = true; }), "knots need weights");
+  EXPECT_EQ(message([](Controls& c) { c.given = true; }), "knots are given without weights, expected weights (T, K)");
 }
 
 }  // namespace

@@ -277,11 +277,11 @@ TEST(Sequence, StagesThatRunWhereTheyAreNeededAreChecked) {
   stage.needed = "x";
   EXPECT_EQ(message(stage), "") << "scratch";
   stage.repeat = 2;
-  EXPECT_EQ(message(stage), "a stage that runs where array 'x' needs it has no swaps and 2 passes, expected one pass");
+  EXPECT_EQ(message(stage), "a stage that depends on array 'x' has no swaps and 2 passes, expected one pass");
   stage.swaps = {{"x", "y"}};
-  EXPECT_EQ(message(stage), "array 'z' of a stage that is repeated where needed changes places with none");
+  EXPECT_EQ(message(stage), "array 'z' of a stage that is repeated for some instances has no swap, expected one");
   stage.needed = "t";
-  EXPECT_EQ(message(stage), "array 't' cannot say which instances need a stage");
+  EXPECT_EQ(message(stage), "array 't' cannot select instances, expected an array with components that is not uniform");
 }
 
 TEST(Sequence, TellsWhatItsStagesTake) {
