@@ -146,7 +146,7 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
-  T softer = one;  // R of the tangents
+  T softer = one;  // factor on R of the tangents
   if (g.is_hard) {
     T weight(0.0);
     for (int k = 1; k < dimension; k++) weight = max(weight, T(g.weight[k]));
