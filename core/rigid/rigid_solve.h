@@ -17,7 +17,6 @@
 //
 // Sweeps alone stall when light bodies carry heavy ones; the direct solution does not. If the same rows act as before,
 // the direct solution is final. This is the case for robots that stand.
-// act as before it is the solution, and there is no more to do: robots that stand.
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/linear/lower_half.h"

@@ -33,9 +33,10 @@ template <class L, class V, class F, class J> SensedActuators(L, V, F, J) -> Sen
 // Wrenches on links: force, then moment about the link's centre of mass, world axes [xfrc_applied]. Zeros<T>{} for
 // none.
 template <class Applied, class Constraint, class Open> struct SensedForces {
-  Applied applied;        // (6 n_links) applied by users
-  Constraint constraint;  // (n_sensordata) readings that are computed elsewhere, for sensors that is_open selects
-  Open open;  // (n_sensordata) readings of sensors that this library does not compute from the state (is_open)
+  Applied applied;  // (6 n_links) applied by users
+  Constraint
+      constraint;  // (6 n_links) of contacts, of equalities that join two links (connect, weld), of spatial tendons
+  Open open;       // (n_sensordata) readings that are computed elsewhere, for sensors that is_open selects
 };
 template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
 
