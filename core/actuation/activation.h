@@ -1,19 +1,20 @@
-// Activations of actuators: what controls do to act, and act after a step.
+// Activations of actuators: the rate of act as a function of the controls, and act after a step.
 //
 //   None                  no act
 //   Integrator            act' = u
 //   Filter, FilterExact   act' = (u - act) / tau; FilterExact is integrated exactly for a constant u
 //   Muscle, DcMotor       muscle.h, dc_motor.h
-//   Pid                   the setpoint in motion, and the integral of position error
+//   Pid                   a rate-limited setpoint, and the integral of the position error
 //
-// MuJoCo sets all controls to zero, with a warning, where one is not a number or beyond 1e10; here they are taken as
-// they are.
+// If a control is NaN or beyond 1e10, MuJoCo sets all controls to zero and warns. Here such controls are used as given.
 #pragma once
 #include "core/actuation/dc_motor.h"
 #include "core/spatial/quaternion.h"
 
 namespace featherstorm {
 
+// Clamps controls.
+//
 // in   ctrl (nu)
 // out  u (nu)  within its ranges
 FS_HD void clamp_controls(const auto& w, const auto& ctrl, auto u) {
@@ -24,7 +25,7 @@ FS_HD void clamp_controls(const auto& w, const auto& ctrl, auto u) {
   }
 }
 
-// Position setpoint and integral of a Pid.
+// Rates of the position setpoint and of the integral of a Pid.
 template <class T>
 FS_HD void pid_rates(const auto& a, const T& length, const auto& act, const T& dt, auto u, auto rate) {
   if (a.slew >= 0) {
@@ -38,10 +39,12 @@ FS_HD void pid_rates(const auto& a, const T& length, const auto& act, const T& d
   }
 }
 
+// Computes the rates of all activations.
+//
 // in      length, velocity (n_outputs)  of actuators
 // in      act (na)
-// in-out  u (nu)     clamped controls; those whose rate is limited become the setpoints that are reached
-// out     rate (na)  d act / dt; all are written, also of disabled actuators
+// in-out  u (nu)     clamped controls; rate-limited ones become the setpoints reached in the step
+// out     rate (na)  d act / dt; all are written, also for disabled actuators
 FS_HD void activation_rates(const auto& w, const auto& length, const auto& velocity, const auto& act, auto u,
                             auto rate) {
   using T = ScalarOf<decltype(act)>;
@@ -65,7 +68,7 @@ FS_HD void activation_rates(const auto& w, const auto& length, const auto& veloc
   }
 }
 
-// Number k of act after a step in which its rate is `rate` [mj_nextActivation].
+// Returns number k of act after a step, for a constant rate `rate` [mj_nextActivation].
 template <class T>
 FS_HD T next_activation(const auto& w, const auto& a, int k, const auto& velocity, const auto& act, const T& rate) {
   const T h(w.timestep), x = act[k];
@@ -82,9 +85,12 @@ FS_HD T next_activation(const auto& w, const auto& a, int k, const auto& velocit
   return a.act_limited ? max(min(next, T(a.act_upper)), T(a.act_lower)) : next;
 }
 
+// Computes act after a step.
+//
 // in   length, velocity (n_outputs)  at the beginning of the step
 // in   act, rate (na)
-// out  next (na)  act after a step: setpoints of angles nearest to the length, rotation vectors at most pi long
+// out  next (na)  act after a step; setpoints of angles are shifted next to the length, rotation vectors are at most pi
+//      long
 FS_HD void next_activations(const auto& w, const auto& length, const auto& velocity, const auto& act, const auto& rate,
                             auto next) {
   using T = ScalarOf<decltype(act)>;

@@ -1,7 +1,7 @@
-// Forces of actuators, and what they are at the joints.
+// Forces of actuators, and the resulting forces at the joints.
 //
 //   force = gain(length, velocity) (u or act) + bias(length, velocity)
-//   tau = moment^T force + gravity compensation that counts as force of actuators, within the joints' limits of effort
+//   tau = moment^T force + gravity compensation that counts as actuator force, within the joints' effort limits
 #pragma once
 #include "core/actuation/activation.h"
 #include "core/scalar/scratch.h"
@@ -35,7 +35,7 @@ FS_HD void so3_forces(const auto& w, const auto& a, const auto& length, const au
     force[o + k] = T(a.gains[0]) * error(k) + T(a.biases[0]) + T(a.biases[2]) * velocity[o + k];
 }
 
-// The force of an actuator with one output, without limits.
+// Force of an actuator with one output, before limits.
 template <class T>
 FS_HD T actuator_force(const auto& w, const auto& a, const auto& length, const auto& velocity, const auto& act,
                        const auto& rate, const auto& u) {
@@ -54,7 +54,7 @@ FS_HD T actuator_force(const auto& w, const auto& a, const auto& length, const a
     case Gain::Pid: break;
   }
   if (a.gain == Gain::Pid) {
-    // kp p + kv v + ff + ki x; the rest is an affine bias
+    // kp p + kv v + ff + ki x; the remaining terms are an affine bias
     const Setpoints<T> s = setpoints_of<T>(a, u);
     force = s.feedforward - T(a.biases[1]) * nearest_setpoint(a, s.position, l) - T(a.biases[2]) * s.velocity;
     if (a.integral >= 0) force = force + T(a.gains[0]) * activation();
@@ -70,14 +70,14 @@ FS_HD T actuator_force(const auto& w, const auto& a, const auto& length, const a
     case Bias::So3: break;
     case Bias::Affine: force = force + T(a.biases[0]) + T(a.biases[1]) * l + T(a.biases[2]) * v; break;
     case Bias::Muscle: force = force + muscle_bias(a, l); break;
-    case Bias::DcMotor:  // back-EMF; a current has it in its rate
+    case Bias::DcMotor:  // back-EMF; with a current in act, its rate includes the back-EMF
       if (a.current < 0) force = force - gain * T(a.gains[1]) * v;
       break;
   }
   return force;
 }
 
-// The actuators of a tendon whose sum exceeds the tendon's limits are scaled so that it does not.
+// Scales the actuator forces of a tendon whose sum exceeds the tendon's limits.
 template <class T> FS_HD void limit_tendon_forces(const auto& w, auto force) {
   for (int t = 0; t < w.n_tendons(); t++) {
     const auto& tendon = w.tendon[t];
@@ -95,7 +95,7 @@ template <class T> FS_HD void limit_tendon_forces(const auto& w, auto force) {
   }
 }
 
-// A range of forces: each output within it, or the length of the three of an orientation servo.
+// Clamps a force to its range: each output, or the norm of the three outputs of an orientation servo.
 template <class T> FS_HD void limit_force(const auto& a, auto force) {
   if (!a.force_limited) return;
   const T lower(a.force_lower), upper(a.force_upper), one(1.0);
@@ -110,9 +110,11 @@ template <class T> FS_HD void limit_force(const auto& a, auto force) {
   }
 }
 
+// Computes all forces, within their limits.
+//
 // in   length, velocity (n_outputs), act (na)
 // in   rate (na), u (nu)  from activation_rates
-// out  force (n_outputs)  [N, N m, or by gear]; all are written
+// out  force (n_outputs)  [N, N m, or scaled by gear]; all are written
 FS_HD void actuator_forces(const auto& w, const auto& length, const auto& velocity, const auto& act, const auto& rate,
                            const auto& u, auto force) {
   using T = ScalarOf<decltype(length)>;
@@ -129,7 +131,7 @@ FS_HD void actuator_forces(const auto& w, const auto& length, const auto& veloci
       force[a.output] = force[a.output] + dc_motor_losses(a, T(length[a.output]), act, rate);
 }
 
-// From controls to forces, MuJoCo's mj_fwdActuation without the last step.
+// Computes forces from controls: MuJoCo's mj_fwdActuation without its last step.
 // in   length, velocity (n_outputs)  from transmissions
 // in   ctrl (nu), act (na)
 // out  rate (na)  d act / dt
@@ -143,9 +145,11 @@ FS_HD void actuation(const auto& w, const auto& length, const auto& velocity, co
   actuator_forces(w, length, velocity, act, rate, u, force);
 }
 
+// Computes the actuator forces at the joints.
+//
 // in   moment (n_outputs nv)  from transmissions
 // in   force (n_outputs)
-// in   gravity (nv)  forces of gravity compensation, read where w.compensated; Zeros<T>{} for none
+// in   gravity (nv)  forces of gravity compensation, read for coordinates in w.compensated; Zeros<T>{} for none
 // out  tau (nv)  [N m | N]  all are written; 0 without actuators, as in MuJoCo
 // Cost O(n_outputs nv).
 FS_HD void actuator_joint_forces(const auto& m, const auto& w, const auto& moment, const auto& force,

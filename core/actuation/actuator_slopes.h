@@ -1,12 +1,13 @@
-// How steep forces of actuators are over velocity, which an implicit step takes along: slope = -d force / d velocity.
+// Slopes of actuator forces with respect to velocity, for implicit steps: slope = -d force / d velocity.
 //
-// As in MuJoCo: 0 where a force is at its limit; temperatures, supply limits and the change of bristles' decay are left out.
+// As in MuJoCo, the slope is 0 for a force at its limit. Temperatures, supply limits and the change of the bristles'
+// decay are ignored.
 #pragma once
 #include "core/actuation/activation.h"
 
 namespace featherstorm {
 
-// d muscle_gain / d velocity
+// Returns d muscle_gain / d velocity
 template <class T> FS_HD T muscle_gain_slope(const auto& a, const T& length, const T& velocity) {
   const auto& prm = a.gains;
   const MuscleScale<T> s = muscle_scale(a, prm, length);
@@ -16,7 +17,7 @@ template <class T> FS_HD T muscle_gain_slope(const auto& a, const T& length, con
   return -s.force * force_over_length(s.length, T(prm[4]), T(prm[5])) * over(slope, unit);
 }
 
-// Of a motor's controller, circuit and bristles.
+// Slope of a motor's controller, circuit and bristles.
 template <class T> FS_HD T dc_motor_slope(const auto& a, const T& h) {
   const T R = max(T(a.gains[0]), T(1e-15)), K(a.gains[1]), kd(a.gains[6]);
   const bool controlled = (a.inputs & (input_position | input_velocity | input_feedforward)) != 0;
@@ -26,7 +27,9 @@ template <class T> FS_HD T dc_motor_slope(const auto& a, const T& h) {
   return a.bristle >= 0 ? slope + T(a.dynamics[6]) : slope;
 }
 
-// in   length, velocity, force (n_outputs); act, rate (na)  of actuation
+// Computes all slopes.
+//
+// in   length, velocity, force (n_outputs); act, rate (na)  from actuation
 // in   ctrl (nu)
 // out  slope (n_outputs)  all are written
 FS_HD void actuator_slopes(const auto& w, const auto& length, const auto& velocity, const auto& force, const auto& act,

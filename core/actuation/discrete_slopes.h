@@ -1,17 +1,19 @@
-// How steep forces of actuators are over length and velocity where a step takes them at its end [integrator discrete].
+// Slopes of actuator forces with respect to length and velocity, for a step that takes forces at its end [integrator
+// discrete].
 //
-//   p = max(0, -d force / d length),   v = max(0, -d force / d velocity);   both 0 where a force is at its limit
+//   p = max(0, -d force / d length),   v = max(0, -d force / d velocity);   both 0 for a force at its limit
 //
-// Those of the activation's own change are left out, and so are bristles' decay and the change of heat.
+// The activation's own change is ignored, and so are the bristles' decay and the change of heat.
 #pragma once
 #include "core/actuation/actuator_slopes.h"
 #include "core/scalar/dual.h"
 
 namespace featherstorm {
 
-template <class T> struct ForceSlopes { T length, velocity; };  // d force / d of them
+template <class T> struct ForceSlopes { T length, velocity; };  // d force / d length, d force / d velocity
 
-// Of a motor: its circuit and controller, cogging, bristles. V is the controller's voltage, 0 steep at the supply's limit.
+// Slopes of a motor: circuit and controller, cogging, bristles. V is the controller's voltage, with slope 0 at the
+// supply's limit.
 template <class T>
 FS_HD ForceSlopes<T> dc_motor_force_slopes(const auto& w, const auto& a, const T& length, const T& velocity,
                                            const auto& act, const auto& rate, const auto& u) {
@@ -47,7 +49,9 @@ FS_HD ForceSlopes<T> dc_motor_force_slopes(const auto& w, const auto& a, const T
   return s;
 }
 
-// in   length, velocity, force (n_outputs); act, rate (na)  of actuation
+// Computes all slopes.
+//
+// in   length, velocity, force (n_outputs); act, rate (na)  from actuation
 // in   u (nu)  controls within their ranges
 // out  by_length, by_velocity (n_outputs)  p and v; all are written
 FS_HD void discrete_slopes(const auto& w, const auto& length, const auto& velocity, const auto& force, const auto& act,
@@ -78,7 +82,7 @@ FS_HD void discrete_slopes(const auto& w, const auto& length, const auto& veloci
     s = {max(-s.length, zero), max(-s.velocity, zero)};
     if (a.force_limited && a.gain == Gain::So3) {
       const Vec3<T> f{force[o], force[o + 1], force[o + 2]};
-      // its length is scaled to the limit, up to rounding
+      // its norm is scaled to the limit, up to rounding
       const auto held = T(a.force_upper) * T(a.force_upper) * T(1.0 - 1e-6) <= dot(f, f);
       s = {select(held, zero, s.length), select(held, zero, s.velocity)};
     } else if (a.force_limited && a.gain != Gain::DcMotor) {

@@ -1,11 +1,13 @@
-// Delayed numbers of controls and sensors, from ring buffers that every step fills [mju_historyRead, mju_historyInsert].
+// Delayed controls and sensor readings, from ring buffers that every step fills [mju_historyRead, mju_historyInsert].
 //
-//   read     x(t - delay) between the samples x_i at t_i:  the older one, a line, or the cubic
-//              h00 x_lo + h10 dt m_lo + h01 x_hi + h11 dt m_hi,   m_i = (x_i+1 - x_i-1) / (t_i+1 - t_i-1), zero at both ends
-//            with Hermite's h of a = (t - t_lo) / dt; the nearest sample outside of all
-//   insert   a sample at t in place of the oldest, or of the one that has this time
+//   read     x(t - delay) between the samples x_i at t_i:  the older one, linear, or the cubic
+//              h00 x_lo + h10 dt m_lo + h01 x_hi + h11 dt m_hi,   m_i = (x_i+1 - x_i-1) / (t_i+1 - t_i-1), zero at both
+//                                                                 ends
+//            with Hermite's h of a = (t - t_lo) / dt; outside the range of samples, the nearest sample
+//   insert   a sample at t replaces the oldest sample, or the sample with this time
 //
-// The order of the samples depends on the cursor, a number of the state, so a sample is picked by a select over all places.
+// The order of the samples depends on the cursor, which is a number of the state. A sample is therefore read by a
+// select over all slots of the ring.
 #pragma once
 #include <type_traits>
 
@@ -14,7 +16,7 @@
 
 namespace featherstorm {
 
-// A buffer of the state. Samples are counted by age: 0 is the oldest.
+// A buffer of the state. Samples are numbered by age: 0 is the oldest.
 template <class T, class Buffer> struct HistoryBuffer {
   Buffer x;
   int first, samples, width;
@@ -22,13 +24,13 @@ template <class T, class Buffer> struct HistoryBuffer {
   FS_HD T cursor() const { return x[first + 1]; }
   FS_HD T time(int place) const { return x[first + 2 + place]; }
   FS_HD T value(int place, int k) const { return x[first + 2 + samples + place * width + k]; }
-  // The number by age of the sample in a place.
+  // Age number of the sample in a slot of the ring.
   FS_HD T age(int place) const {
     const T p(static_cast<double>(place)), n(static_cast<double>(samples));
     return p - cursor() - T(1.0) + select(p <= cursor(), n, T(0.0));
   }
   FS_HD auto is_at(int place, const T& number) const { return abs(age(place) - number) < T(0.5); }
-  // Samples before t.
+  // Number of samples before t.
   FS_HD T before(const T& t) const {
     T count(0.0);
     for (int p = 0; p < samples; p++) count = count + select(time(p) < t, T(1.0), T(0.0));
@@ -49,9 +51,11 @@ template <class T> FS_HD auto history_buffer(const auto& h, const auto& x) {
   return HistoryBuffer<T, std::remove_cvref_t<decltype(x)>>{x, h.first, h.samples, h.width};
 }
 
+// Reads the value at t.
+//
 // in   t      [s]
-// in   slack  times that are closer are the same [s]
-// out  out (h.width)  the numbers at t
+// in   slack  times closer than this are equal [s]
+// out  out (h.width)  the values at t
 // Cost O(samples width).
 template <class T>
 FS_HD void read_history(const auto& h, const auto& x, const T& t, const T& slack, auto out) {
@@ -81,9 +85,11 @@ FS_HD void read_history(const auto& h, const auto& x, const T& t, const T& slack
   }
 }
 
-// in   is_due    whether there is a sample; all stays without one
+// Inserts a sample.
+//
+// in   is_due    true if there is a sample; otherwise the buffer does not change
 // in   sample (h.width)
-// out  out       the buffer with it; the user's number alone is not written
+// out  out       the buffer with the sample; its number `user` is not written
 // Cost O(samples width).
 template <class T>
 FS_HD void insert_history(const auto& h, const auto& x, const T& t, const T& slack, const auto& is_due,
@@ -97,7 +103,7 @@ FS_HD void insert_history(const auto& h, const auto& x, const T& t, const T& sla
   const T next = b.cursor() + one;
   out[h.first + 1] = select(is_due && is_newest, select(n - half < next, zero, next), b.cursor());
   for (int p = 0; p < h.samples; p++) {
-    const int q = (p + 1) % h.samples;  // the next younger one
+    const int q = (p + 1) % h.samples;  // the next younger sample
     const auto is_here = is_due && b.is_at(p, number);
     const auto moves = is_due && !same && !is_newest && b.age(p) < i - one - half;
     const int at = h.first + 2, values = at + h.samples;
@@ -107,12 +113,12 @@ FS_HD void insert_history(const auto& h, const auto& x, const T& t, const T& sla
   }
 }
 
-// True where a sensor with an interval is measured at t; in double with MuJoCo's last bit.
+// Returns true if a sensor with an interval is measured at t. In double the result matches MuJoCo's to the last bit.
 template <class T> FS_HD auto is_due(const auto& h, const auto& x, const T& t, const T& slack) {
   return T(x[h.first]) + T(h.interval) <= t + select(T(1e-12) < slack, slack, T(0.0));
 }
 
-// The controls that actuators act on: old ones where they are delayed.
+// Returns the controls that actuators use: old values if they are delayed.
 // in   history (n_history), ctrl (nu), t [s], slack [s]
 // out  delayed (nu)
 template <class T>
@@ -123,8 +129,8 @@ FS_HD void delayed_controls(const auto& w, const auto& history, const auto& ctrl
     if (!h.of_sensor && h.is_delayed) read_history(h, history, t - T(h.delay), slack, slice(delayed, h.index));
 }
 
-// Sensor outputs: delayed samples where there is a delay, the last measurement where there is an interval.
-// in   fresh (n_sensordata)  what they measure at t
+// Returns sensor outputs: delayed samples for sensors with a delay, the last measurement for sensors with an interval.
+// in   fresh (n_sensordata)  readings at t
 // out  told (n_sensordata)
 template <class T>
 FS_HD void delayed_sensors(const auto& w, const auto& history, const auto& fresh, const T& t, const T& slack,
@@ -139,9 +145,9 @@ FS_HD void delayed_sensors(const auto& w, const auto& history, const auto& fresh
   }
 }
 
-// The histories after a step that began at t.
-// in   ctrl (nu)             as users gave them
-// in   fresh (n_sensordata)  what sensors measured at t
+// Updates the histories after a step that began at t.
+// in   ctrl (nu)             as given by users
+// in   fresh (n_sensordata)  sensor readings at t
 // out  next (n_history)
 template <class T>
 FS_HD void advanced_histories(const auto& w, const auto& history, const auto& ctrl, const auto& fresh, const T& t,

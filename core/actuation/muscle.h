@@ -1,27 +1,29 @@
-// Muscles: activation with two time constants, an active force over length and velocity, a passive force over length.
+// Muscles: activation with two time constants, an active force depending on length and velocity, a passive force
+// depending on length.
 //
 //   act' = (u - act) / tau,   tau = tau_act (1/2 + 3/2 act)  rising,   tau_deact / (1/2 + 3/2 act)  falling
 //   f = -F (FL(L) FV(V) act + FP(L)),   L, V the length and velocity in units of the optimal length L0
 //
-// FL, FV and FP are pieces of parabolas. Millard et al. (2013); MuJoCo's documentation, "Muscles". Parameters of gain
-// and bias: range (2) of L over the actuator's range of length; F, or if negative `scale` over the acceleration by a
-// unit force; scale; lmin, lmax; vmax; fpmax; fvmax.
+// FL, FV and FP are piecewise parabolas. Millard et al. (2013); MuJoCo's documentation, "Muscles". Parameters of gain
+// and bias, in order: range (2) of L over the actuator's range of length; F (if negative, `scale` divided by the
+// acceleration due to a unit force); scale; lmin, lmax; vmax; fpmax; fvmax.
 #pragma once
 #include "core/world/world.h"
 
 namespace featherstorm {
 
-// x / y, where y is at least 1e-15.
+// Returns x / y, with y at least 1e-15.
 template <class T> FS_HD T over(const T& x, const T& y) { return x * rcp(max(y, T(1e-15))); }
 
-// Smooth step of x from 0 at 0 to 1 at 1, first and second derivatives 0 there: 6 x^5 - 15 x^4 + 10 x^3.
+// Smooth step from 0 at x = 0 to 1 at x = 1, with zero first and second derivatives at both ends: 6 x^5 - 15 x^4 + 10
+// x^3.
 template <class T> FS_HD T smooth_step(const T& x) {
   const T s = max(min(x, T(1.0)), T(0.0));
   return s * s * s * (s * (s * T(6.0) - T(15.0)) + T(10.0));
 }
 
 // in   u, act
-// in   dynamics  tau_act [s], tau_deact [s], width of a smooth change between them
+// in   dynamics  tau_act [s], tau_deact [s], width of a smooth transition between them
 // returns d act / dt
 template <class T> FS_HD T muscle_rate(const auto& dynamics, const T& u, const T& act) {
   const T zero(0.0), one(1.0), least(1e-15);
@@ -39,7 +41,7 @@ template <class T> FS_HD MuscleScale<T> muscle_scale(const auto& a, const auto& 
           T(prm[0]) + over(T(length - T(a.length_lower)), optimal)};
 }
 
-// FL: 0 at lmin and lmax, 1 at 1, half-way between them 1/2.
+// FL: 0 at lmin and lmax, 1 at 1, and 1/2 half-way in between.
 template <class T> FS_HD T force_over_length(const T& L, const T& lmin, const T& lmax) {
   const T half(0.5), one(1.0), zero(0.0), a = half * (lmin + one), b = half * (one + lmax);
   const auto from = [&](const T& x, const T& width) {
@@ -58,7 +60,7 @@ template <class T> FS_HD T force_over_velocity(const T& V, const T& fvmax) {
   return select(V <= zero, select(V <= -one, zero, s * s), lengthening);
 }
 
-// The force of a full activation, <= 0.
+// Returns the force at full activation, <= 0.
 template <class T> FS_HD T muscle_gain(const auto& a, const T& length, const T& velocity) {
   const auto& prm = a.gains;
   const MuscleScale<T> s = muscle_scale(a, prm, length);
@@ -66,7 +68,7 @@ template <class T> FS_HD T muscle_gain(const auto& a, const T& length, const T& 
   return -s.force * force_over_length(s.length, T(prm[4]), T(prm[5])) * force_over_velocity(V, T(prm[8]));
 }
 
-// FP: 0 below 1, a parabola to fpmax / 2 at (1 + lmax) / 2, straight beyond. Returns the passive force, <= 0.
+// FP: 0 below 1, a parabola up to fpmax / 2 at (1 + lmax) / 2, linear beyond. Returns the passive force, <= 0.
 template <class T> FS_HD T muscle_bias(const auto& a, const T& length) {
   const auto& prm = a.biases;
   const MuscleScale<T> s = muscle_scale(a, prm, length);

@@ -1,13 +1,13 @@
-// Tendons: their lengths and how these change with the motion of the joints.
+// Tendons: their lengths, and the derivatives of the lengths with respect to joint motion.
 //
 //   fixed     L = sum c_j q_j
 //   spatial   L = sum of lengths of pieces / divisor
-//   J = dL/dq along v:   J v = dL/dt,   J^T f  the joints' forces for a tension -f
+//   J = dL/dq along v:   J v = dL/dt,   J^T f: the joint forces for a tension -f
 //
-// A piece between points a and b of two bodies, u = (b - a) / |b - a|, gives J the row of the force u at b with its
-// reaction at a. A piece that wraps around an object is two such pieces, from site to object and from object to site;
-// the arc between does not change by a motion of the object. Where it runs straight past the object, the two are one
-// and the same line, whose parts in the object cancel.
+// A piece between points a and b of two bodies, with u = (b - a) / |b - a|, adds to J the row of the force u at b and
+// its reaction at a. A piece that wraps around an object is two such pieces, from site to object and from object to
+// site. Motion of the object does not change the arc in between. If the tendon runs straight past the object, both
+// pieces lie on one line, and their contributions at the object cancel.
 #pragma once
 #include "core/actuation/wrapping.h"
 #include "core/kinematics/wrench_rows.h"
@@ -15,24 +15,26 @@
 
 namespace featherstorm {
 
-// Where a frame's origin is in the world.
+// Origin of a frame in the world.
 template <class T> FS_HD Vec3<T> origin_in_world(const auto& X, const auto& frame) {
   return X[frame.body].r + X[frame.body].R * cast<T>(frame.X.r);
 }
-// The axes of a frame in the world.
+// Axes of a frame in the world.
 template <class T> FS_HD Mat3<T> axes_in_world(const auto& X, const auto& frame) {
   return X[frame.body].R * cast<T>(frame.X.R);
 }
 
-// The origin p of `frame`, in the axes R of `object` from its origin o; constant where both are on one body.
+// Origin p of `frame`, in the axes R of `object`, relative to its origin o. Constant if both are on one body.
 template <class T>
 FS_HD Vec3<T> seen_from(const auto& object, const Mat3<T>& R, const Vec3<T>& o, const auto& frame, const Vec3<T>& p) {
   if (frame.body == object.body) return transpose_times(cast<T>(object.X.R), cast<T>(frame.X.r) - cast<T>(object.X.r));
   return transpose_times(R, p - o);
 }
 
+// Adds the row of a wrapped piece.
+//
 // in      a, b    frames of two sites
-// in      object  what the tendon passes between them
+// in      object  object that the tendon passes between them
 // in      scale   1 / divisor
 // in-out  row (nv)
 // returns the length [m] between the sites
@@ -52,10 +54,12 @@ FS_HD T add_wrapped_piece(const auto& m, const auto& x, const auto& X, const aut
   return path.length;
 }
 
+// Computes lengths and Jacobian of all tendons.
+//
 // in   x (nx), X (nb + 1)  joint numbers and placements of the bodies
 // in   q (nq)
 // out  length (nt)  [m, or the unit of a fixed tendon]
-// out  J (nt nv)    by rows; all entries are written
+// out  J (nt nv)    row by row; all entries are written
 // Cost O(nt nv) to clear J, and O(depth) for each piece of a tendon.
 FS_HD void tendon_kinematics(const auto& m, const auto& w, const auto& x, const auto& X, const auto& q, auto length,
                              auto J) {

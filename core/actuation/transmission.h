@@ -1,5 +1,4 @@
-// Transmissions: the length of each actuator and its moment, the force at each joint that a unit force gives; g the
-// gear.
+// Transmissions: the length of each actuator, and its moment, the joint forces due to a unit force; g is the gear.
 //
 //   Joint, JointInParent  l = g q; ball joints g . log(q), moment g in the body's or its parent's axes; free joints 0
 //   SliderCrank           l = g (a . d - sqrt((a . d)^2 + r^2 - d . d)), d from slider to crank, a the slider's axis z
@@ -9,8 +8,9 @@
 //   So3                   the three numbers of log(q) of a ball joint, or of a site's rotation against its reference
 //   Adhesion              l = 0; the moment needs contacts (core/mujoco/adhesion.h), and is 0 here
 //
-// A moment is dl/dq where that exists, but moments of rotations are those of angular velocity: the length is a rotation
-// vector, whose rate is another. Where a site has a reference, joints that carry both are left out.
+// A moment is dl/dq where that exists. Moments of rotations are those of angular velocity, because the length is a
+// rotation vector, whose rate differs from the angular velocity. If a site has a reference, joints that carry both are
+// excluded.
 #pragma once
 #include "core/actuation/tendon_kinematics.h"
 #include "core/model/joints.h"
@@ -18,7 +18,7 @@
 
 namespace featherstorm {
 
-// The quaternion of a rotation matrix, with either sign: from the largest of its four numbers.
+// Quaternion of a rotation matrix, of either sign, computed from its component of greatest magnitude.
 template <class T> FS_HD Quaternion<T> quaternion_of(const Mat3<T>& R) {
   const T one(1.0);
   // 4 w^2, 4 x^2, 4 y^2, 4 z^2
@@ -43,7 +43,7 @@ template <class T> struct WrenchAt {
   int body;
   Vec3<T> p, n, f;
 };
-// row += J_a^T w_a + J_b^T w_b, without the joints that carry both bodies
+// row += J_a^T w_a + J_b^T w_b, excluding joints that carry both bodies
 template <class T>
 FS_HD void add_wrenches_between(const auto& m, const auto& x, const auto& X, WrenchAt<T> a, WrenchAt<T> b, auto row) {
   while (a.body != b.body) {
@@ -53,12 +53,12 @@ FS_HD void add_wrenches_between(const auto& m, const auto& x, const auto& X, Wre
   }
 }
 
-// Three numbers of the gear, from k on.
+// Returns three numbers of the gear, from k on.
 template <class T> FS_HD Vec3<T> gear_of(const auto& a, int k) {
   return {T(a.gear[k]), T(a.gear[k + 1]), T(a.gear[k + 2])};
 }
 
-// log of the site's rotation against the reference's
+// Logarithm of the site's rotation relative to the reference
 template <class T> FS_HD Vec3<T> relative_rotation(const auto& X, const auto& a) {
   return quaternion_log(quaternion_of(transposed(axes_in_world<T>(X, a.reference)) * axes_in_world<T>(X, a.site)));
 }
@@ -71,7 +71,7 @@ FS_HD T joint_transmission(const auto& m, const auto& a, const auto& q, auto row
     return in_parent ? transpose_times(matrix(normalised(quaternion_at<T>(q, at))), g) : g;
   };
   const int quaternion = joint_traits(b.type).quaternion;  // -1: the joint has one coordinate
-  if (quaternion > 0) {                                    // behind three lengths
+  if (quaternion > 0) {                                    // after three lengths
     const Vec3<T> g = gear_of<T>(a, 0), h = turned(b.q + quaternion, gear_of<T>(a, 3));
     for (int k = 0; k < 3; k++) row[b.v + k] = g(k), row[b.v + 3 + k] = h(k);
     return T(0.0);
@@ -92,7 +92,7 @@ FS_HD T slider_crank_transmission(const auto& m, const auto& a, const auto& x, c
   const Mat3<T> R = axes_in_world<T>(X, a.reference);
   const Vec3<T> axis{R(0, 2), R(1, 2), R(2, 2)};
   const T along = dot(axis, d), det = along * along + rod * rod - dot(d, d);
-  // out of the rod's reach: l = a . d
+  // beyond the rod's reach: l = a . d
   const auto reached = zero < det;
   const T root = sqrt(select(reached, det, one)), inverse = rcp(root), k = select(reached, one - along * inverse, one);
   // dl/dd = k a + d / root,  dl/da = k d
@@ -136,11 +136,13 @@ FS_HD void so3_transmission(const auto& m, const auto& a, const auto& x, const a
   for (int k = 0; k < 3; k++) length[a.output + k] = l(k);
 }
 
+// Computes lengths and moments of all actuators.
+//
 // in   x (nx), X (nb + 1)  joint numbers and placements of the bodies
 // in   q (nq)
 // in   tendon_length (nt), tendon_J (nt nv)  from tendon_kinematics
-// out  length (n_outputs)     [m, rad or by gear]
-// out  moment (n_outputs nv)  by rows; all entries are written
+// out  length (n_outputs)     [m, rad or scaled by gear]
+// out  moment (n_outputs nv)  row by row; all entries are written
 // Cost O(n_outputs nv) to clear the moments, and O(depth) for each site.
 FS_HD void transmissions(const auto& m, const auto& w, const auto& x, const auto& X, const auto& q,
                          const auto& tendon_length, const auto& tendon_J, auto length, auto moment) {

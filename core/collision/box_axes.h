@@ -1,27 +1,29 @@
-// Along which axis two boxes are farthest apart, or overlap least: the test of separating axes.
+// Separating axis test for two boxes: the axis along which they are farthest apart, or overlap least.
 //
-// In the axes of box A, with R and d the placement of box B in it and s, S the half lengths, the gap along a unit n is
+// In the axes of box A, let R and d be the placement of box B, and s, S the half lengths. The gap along a unit n is
 //   |n . d| - sum_k s_k |n_k| - sum_k S_k |(R^T n)_k|
-// Axes are those of A, those of B, and e_i x R e_j, whose components in B are 0, R(i, j + 2), -R(i, j + 1) from j on.
+// The axes are those of A, those of B, and e_i x R e_j. The components of the latter in B, from j on, are 0, R(i, j +
+// 2), -R(i, j + 1).
 #pragma once
 #include "core/convex/contact_point.h"
 
 namespace featherstorm {
 
-// Edges with less than this sin^2 between them are parallel: the faces have their axes. It is what float resolves, for texts that are
-// traced do not know their digits [MuJoCo: 1e-16].
+// Edges count as parallel if sin^2 between them is below this limit; the face axes cover that case. The limit suits
+// float, because a traced algorithm does not know its precision [MuJoCo: 1e-16].
 inline constexpr double parallel_edges = 1e-7;
 
 template <class T> struct BoxAxis {
   T widest;          // the greatest gap of all
-  T face;            // 0, 1, 2: face of A; 3, 4, 5: of B
+  T face;            // gap along that face's normal
   T face_gap;        // along its normal
-  T edge_a, edge_b;  // the edges i, j of the contact
-  T edge_gap;        // that of the face where no edges have more
+  T edge_a, edge_b;  // edges i, j of the contact
+  T edge_gap;        // gap along n; the face's gap if no pair of edges has a wider one
   Vec3<T> n;         // along e_i x R e_j, unit, from A to B
 };
 
-// A pair of edges has to beat the faces, and the pairs before it, by a little: faces have more points.
+// Finds the axis. A pair of edges must beat the faces, and earlier pairs, by a small bias, because faces give more
+// points.
 template <class T>
 FS_HD BoxAxis<T> box_axis(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T>& s, const Vec3<T>& S) {
   const T zero(0.0), one(1.0), bias(1e-6);

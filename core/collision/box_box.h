@@ -1,21 +1,21 @@
-// Two boxes: a face of one and what of the other lies over it, up to eight points; or two edges that cross, one point.
+// Two boxes: a face of one and the part of the other over it, up to eight points; or two crossing edges, one point.
 //
-// The axis along which the boxes overlap least tells (box_axes.h). Of a face the box that it belongs to is the
-// reference; the face of the other that is most opposed to it is cut off at its edges (face_clip.h), and the corners of
-// the overlap are the points, each as far from the reference as it is. The slots are edges of the overlap, not in
-// MuJoCo's order.
+// The axis of least overlap decides (box_axes.h). If it is the normal of a face, the box with that face is the
+// reference. The face of the other box that is most opposed to it is clipped at the edges of the reference face
+// (face_clip.h). The corners of the overlap are the contact points. Their distance is the distance from the reference
+// face. The slots are edges of the overlap, not in MuJoCo's order.
 #pragma once
 #include "core/collision/box_axes.h"
 #include "core/collision/face_clip.h"
 
 namespace featherstorm {
 
-// Unit vector k, where k is a number 0, 1, 2.
+// Unit vector k, with k a scalar equal to 0, 1 or 2.
 template <class T> FS_HD Vec3<T> unit_vector(const T& k) {
   const T zero(0.0), one(1.0), half(0.5);
   return {select(k < half, one, zero), select(abs(k - one) < half, one, zero), select(T(1.5) < k, one, zero)};
 }
-// The components from k on: k, k + 1, k + 2 modulo 3.
+// Cyclic shift: components k, k + 1, k + 2 modulo 3.
 template <class T> FS_HD Vec3<T> turned(const Vec3<T>& v, const T& k) {
   const auto first = k < T(0.5), second = k < T(1.5);
   auto pick = [&](const T& a, const T& b, const T& c) { return select(first, a, select(second, b, c)); };
@@ -36,14 +36,14 @@ template <class T> FS_HD Mat3<T> choose_matrix(const auto& c, const Mat3<T>& a, 
   return m;
 }
 
-// Nearest points of the edges of A and B that the axis n is farthest along and against; everything in the axes of A. None where these
-// are farther apart than the margin.
+// Nearest points of two edges: the edge of A farthest along the axis n, and the edge of B farthest against it. All in
+// the axes of A. There is no contact if these points are farther apart than the margin.
 template <class T>
 FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T>& s, const Vec3<T>& S, const T& margin,
                                 const BoxAxis<T>& axis) {
   const T zero(0.0), one(1.0), half(0.5);
   const Vec3<T> e = unit_vector(axis.edge_a), f = unit_vector(axis.edge_b), n_b = transpose_times(R, axis.n);
-  // middles of the edges
+  // midpoints of the edges
   Vec3<T> a, b;
   for (int k = 0; k < 3; k++) {
     a(k) = select(axis.n(k) < zero, -s(k), s(k)) * (one - e(k));
@@ -56,14 +56,14 @@ FS_HD ContactPoint<T> edge_edge(const Mat3<T>& R, const Vec3<T>& d, const Vec3<T
   const T x0 = clamp((u - c * v) * rcp(select(sine2 < T(parallel_edges), one, sine2)), l);
   const T y = clamp(c * x0 - v, k), x = clamp(u + c * y, l);
   const Vec3<T> p = a + e * x, gap = from + g * y - e * x;
-  // beyond the ends of an edge they are farther apart than along the axis
+  // beyond the ends of an edge, the points are farther apart than the gap along the axis
   const T distance = dot(gap, axis.n);
   const auto far = margin * margin < dot(gap, gap) && zero < distance;
   return {select(far, T(no_contact), distance), p + gap * half, axis.n};
 }
 
 // in   size_a, size_b  half lengths
-// in   margin          where an axis has a wider gap there is no contact
+// in   margin          no contact if an axis has a wider gap
 // out  out (8)         two edges use the first slot
 template <class T, class P>
 FS_HD void box_box(const Placement<T>& A, const Vec3<P>& size_a, const Placement<T>& B, const Vec3<P>& size_b,
@@ -73,7 +73,7 @@ FS_HD void box_box(const Placement<T>& A, const Vec3<P>& size_a, const Placement
   const Mat3<T> R = transposed(A.R) * B.R;
   const BoxAxis<T> axis = box_axis(R, d, s, S);
 
-  // edges count, unless their axis is nearly a face's and not much better than that
+  // the edges win, unless their axis nearly equals a face normal and is not much better
   const auto of_b = T(2.5) < axis.face;
   const T a = select(of_b, axis.face - T(3.0), axis.face);
   const Vec3<T> n_face = turned(choose(of_b, transpose_times(R, axis.n), axis.n), a);
@@ -83,12 +83,12 @@ FS_HD void box_box(const Placement<T>& A, const Vec3<P>& size_a, const Placement
   const T none(no_contact);
   const auto apart = margin + (s.x() + s.y() + s.z() + S.x() + S.y() + S.z()) * T(1e-13) < axis.widest;
 
-  // the reference face: its normal is axis a of the reference, towards the other box; x, y are the axes after a
+  // reference face: its normal is axis a of the reference, towards the other box; x, y are the next axes
   const Mat3<T> to_reference = turned_rows(choose_matrix(of_b, transposed(R), R), a);
   const Vec3<T> size = turned(choose(of_b, S, s), a), other = choose(of_b, s, S);
   const Vec3<T> p = turned(choose(of_b, -transpose_times(R, d), d), a);
   const T up = select(p.x() < zero, -one, one);
-  // the face of the other that is most opposed: across its axis b, u and v are those after b
+  // most opposed face of the other box: its normal is axis b; u and v are the next axes
   const T t0 = abs(to_reference(0, 0)), t1 = abs(to_reference(0, 1)), t2 = abs(to_reference(0, 2));
   const T b = select(max(t0, t1) < t2, T(2.0), select(t0 < t1, one, zero));
   const Mat3<T> M = transposed(turned_rows(transposed(to_reference), b));

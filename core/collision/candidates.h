@@ -1,8 +1,7 @@
-// The candidates of all pairs of geoms: each pair by the closed form of its two shapes, or by the loops of
-// convex_pairs.h, with the frame of the contact.
+// Candidates of all pairs of geoms, with the frame of each contact. A pair uses the closed form of its two shapes, or
+// the loops of convex_pairs.h.
 //
-// Geoms that are fixed to the world are constants. A slot whose distance is above the pair's `detection` is no
-// contact.
+// Geoms that are fixed to the world are constants. A slot whose distance exceeds the pair's `detection` is no contact.
 #pragma once
 #include <cassert>
 
@@ -19,13 +18,13 @@
 
 namespace featherstorm {
 
-// A slot of a pair; without a contact its distance is `no_contact`.
+// A slot of a pair. Without a contact its distance is `no_contact`.
 template <class T> struct Candidate {
   ContactPoint<T> contact;
   ContactFrame<T> frame;  // e[0] is the contact's normal
 };
 
-// As many slots as any pair has.
+// Greatest number of slots of a pair.
 inline constexpr int most_slots = most_prisms;
 
 constexpr int slots_on_plane(GeomType b) {
@@ -42,7 +41,7 @@ constexpr int slots_on_plane(GeomType b) {
   }
   return 0;
 }
-// Whether a pair of shapes has a closed form, the first not after the second in MuJoCo's order.
+// Returns true if a pair of shapes has a closed form. a does not come after b in MuJoCo's order.
 constexpr bool has_closed_form(GeomType a, GeomType b) {
   const bool to_box = b == GeomType::Box, to_capsule = b == GeomType::Capsule;
   switch (a) {
@@ -58,7 +57,8 @@ constexpr bool has_closed_form(GeomType a, GeomType b) {
   }
   return false;
 }
-// How many slots such a pair has at most; none: it has no contacts here. several: GeomContacts::several
+// Returns the greatest number of slots of such a pair, 0 if its contacts are not computed here. several:
+// GeomContacts::several
 constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
   if (a == GeomType::Plane) return slots_on_plane(b);
   if (!is_convex(b)) return 0;
@@ -71,8 +71,8 @@ constexpr int slots_of(GeomType a, GeomType b, bool several = true) {
   return several ? a == GeomType::Capsule ? 2 : most_flat_contacts : 1;
 }
 
-// The points of geoms a, b of a pair by a closed form; returns whether there is one. Their
-// sizes and detection may be those of instances; placements A, B in one frame.
+// Computes the points of geoms a, b by a closed form; returns true if there is one. Sizes and detection may differ
+// between instances. Placements A, B are in one frame.
 // out  out (pair.slots)
 template <class T, class S, class D>
 FS_HD bool closed_form_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
@@ -118,7 +118,7 @@ template <class P> bool has_closed_form(const GeomContacts<P>& c, const ContactP
   return has_closed_form(type(0), type(1));
 }
 
-// The same of all pairs: by loops where there is no closed form.
+// Computes the points of any pair: by loops if there is no closed form.
 template <class T, class S, class D>
 FS_HD void contact_points(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,
                           const Placement<T>& A, const Placement<T>& B, ContactPoint<T>* out) {
@@ -133,19 +133,21 @@ FS_HD void contact_points(const auto& c, const ContactPair<P>& pair, const Place
   contact_points(c, c.geom[pair.geom[0]], c.geom[pair.geom[1]], pair, A, B, out);
 }
 
-// Where a geom is in the world.
+// Placement of a geom in the world.
 template <class T, class P> FS_HD Placement<T> geom_placement(const auto& X, const Geom<P>& g) {
   const Placement<T> in_body = cast<T>(g.place.X);
   return g.place.body == 0 ? in_body : X[g.place.body] * in_body;
 }
 
-// The axes of a contact of geom b, at B, with a.
+// Axes of a contact of geom a with geom b, which is placed at B.
 template <class T, class P>
 FS_HD ContactFrame<T> candidate_frame(const Geom<P>& a, const Geom<P>& b, const Placement<T>& B, const Vec3<T>& n) {
   const bool along_capsule = a.type == GeomType::Plane && b.type == GeomType::Capsule;
   return along_capsule ? contact_frame(n, axis_of(B, 2)) : contact_frame(n);
 }
 
+// Computes all candidates of a world.
+//
 // in   X (nb + 1)              placements of the bodies
 // out  out (slots_of(contacts))  pair by pair, slot by slot
 template <class T> FS_HD void contact_candidates(const auto&, const auto& w, const auto& X, Candidate<T>* out) {

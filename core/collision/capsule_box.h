@@ -1,25 +1,27 @@
-// A capsule and a box: the point of the capsule's axis that is nearest to the box, and a second one towards where the
-// axis stays over the box. Each makes a contact as a ball of the capsule's radius does.
+// A capsule and a box. The first point is the point of the capsule's axis nearest to the box. The second lies in the
+// direction in which the axis stays over the box. Each makes the contact of a ball with the capsule's radius.
 //
 // In the axes of the box the capsule's axis is p + t h, |t| <= 1, and edge j of the box is corner + x e_j, |x| <= s_j.
-// Candidates for the nearest point are, in MuJoCo's order, which decides in case of doubt:
+// Candidates for the nearest point are, in MuJoCo's order, which breaks ties:
 //   the ends that are outside of at most one pair of faces   the distance to that face
 //   the edges x, y, z, four each                             nearest points of two segments
-// A segment and an edge that is parallel to it are not compared. Where the axis cuts the box, the nearest feature may
-// be an edge all the same. Which way a component of h goes that is zero up to rounding tells whether there is a second
-// point: for a capsule that is exactly parallel to a face MuJoCo's answer is one of two, by chance.
+// The segment is not compared with edges parallel to it. If the axis cuts the box, the nearest feature may still be an
+// edge.
+//
+// The signs of the components of h, even of those that are zero up to rounding, decide if there is a second point. For
+// a capsule exactly parallel to a face, MuJoCo's answer is therefore one of two, by chance.
 #pragma once
 #include "core/collision/sphere_pairs.h"
 
 namespace featherstorm {
 
-// What the axis of the capsule is nearest to.
+// Feature of the box nearest to the capsule's axis.
 template <class T> struct NearestFeature {
-  T square;        // distance, squared
-  T t;             // where on the axis, -1 to 1
-  T x;             // where on the edge, from its middle [m]
-  Vec3<T> corner;  // signs; that of an edge with -1 along it
-  T at_corner;     // 1: a corner, 0: the inside of an edge
+  T square;        // squared distance
+  T t;             // position on the axis, -1 to 1
+  T x;             // position on the edge, from its midpoint [m]
+  Vec3<T> corner;  // signs; the signs of an edge have -1 along it
+  T at_corner;     // 1: a corner, 0: the interior of an edge
   T edge;          // 0, 1, 2; -1: a face
   T face;          // 0, 1, 2; -1: within the box
 };
@@ -34,12 +36,12 @@ FS_HD NearestFeature<T> choose(const Condition& c, const NearestFeature<T>& a, c
           select(c, a.face, b.face)};
 }
 
-// Component k of v, where k is a number 0, 1, 2.
+// Component k of v, with k a scalar equal to 0, 1 or 2.
 template <class T> FS_HD T component(const Vec3<T>& v, const T& k) {
   return select(k < T(0.5), v.x(), select(k < T(1.5), v.y(), v.z()));
 }
 
-// The nearer end; its square is that of `none` where both ends are outside of two faces.
+// Returns the nearer end. Its squared distance is `none` if both ends are outside of two pairs of faces.
 template <class T>
 FS_HD NearestFeature<T> nearest_end(const Vec3<T>& p, const Vec3<T>& h, const Vec3<T>& s, const T& none) {
   const T zero(0.0), one(1.0);
@@ -59,7 +61,7 @@ FS_HD NearestFeature<T> nearest_end(const Vec3<T>& p, const Vec3<T>& h, const Ve
   return best;
 }
 
-// The nearest of the four edges along axis j, if that is nearer than `best`. With u = h / l:
+// Returns the nearest of the four edges along axis j, if it is nearer than `best`. With u = h / l:
 //   best x for given t:  p_j + t h_j          best t for given x:  u . (corner + x e_j - p) / l
 //   free minimum:        x = (p_j + u_j u . (corner - p)) / (1 - u_j^2)
 template <class T>
@@ -70,11 +72,11 @@ FS_HD NearestFeature<T> nearest_edge(int j, const Vec3<T>& p, const Vec3<T>& h, 
   const T across = h(a) * h(a) + h(b) * h(b), inverse_l2 = rcp(l * l), gain = h(j) * inverse_l2;
   const auto parallel = s(j) * s(j) * across < doubt;
   const T inverse = l * l * rcp(select(parallel, one, across));
-  // of the nearest edge so far: distance squared, where on the axis, the free minimum, signs of the corner
+  // nearest edge so far: squared distance, position on the axis, free minimum, signs of the corner
   T square(0.0), t(0.0), free(0.0), sign_a(0.0), sign_b(0.0);
   for (int i = 0; i < 4; i++) {
     const T side_a(i & 1 ? 1.0 : -1.0), side_b(i & 2 ? 1.0 : -1.0);
-    // corner - p, along j only - p
+    // corner - p; along j only -p
     const T da = side_a * s(a) - p(a), db = side_b * s(b) - p(b);
     const T along = (h(a) * da + h(b) * db - h(j) * p(j)) * inverse_l2;
     const T x = (p(j) + h(j) * along) * inverse;
@@ -89,7 +91,7 @@ FS_HD NearestFeature<T> nearest_edge(int j, const Vec3<T>& p, const Vec3<T>& h, 
       sign_a = select(nearer, side_a, sign_a), sign_b = select(nearer, side_b, sign_b);
     }
   }
-  // MuJoCo calls it a corner where the free minimum is beyond the edge, too
+  // MuJoCo also calls it a corner if the free minimum is beyond the edge
   const T wanted = p(j) + t * h(j);
   const auto beyond = s(j) < max(abs(free), abs(wanted));
   const T side = select(s(j) < abs(wanted), wanted, free);
@@ -100,17 +102,17 @@ FS_HD NearestFeature<T> nearest_edge(int j, const Vec3<T>& p, const Vec3<T>& h, 
   return choose(select(parallel, T(no_contact), square) < best.square - doubt, edge, best);
 }
 
-// Where the second point is.
+// Position of the second point.
 template <class T> struct SecondPoint {
-  T t;      // on the axis
-  T there;  // 1: there is one, 0: there is none
+  T t;      // position on the axis
+  T there;  // 1: it exists, 0: it does not
 };
 
 template <class T>
 FS_HD SecondPoint<T> second_point(const Vec3<T>& p, const Vec3<T>& h, const T& l, const Vec3<T>& s,
                                   const NearestFeature<T>& f) {
   const T zero(0.0), one(1.0), two(2.0), half(0.5), tiny(1e-30);
-  // which way the axis goes, and how much of t takes it past a length of the box
+  // direction of the axis, and the change of t over a length of the box
   Vec3<T> sign, inverse, width;
   for (int k = 0; k < 3; k++) {
     sign(k) = select(zero < h(k), one, -one);
@@ -118,8 +120,8 @@ FS_HD SecondPoint<T> second_point(const Vec3<T>& p, const Vec3<T>& h, const T& l
     width(k) = two * s(k) * inverse(k);
   }
 
-  // a corner: where h leads away from it along some axes of the box and not along others, one of the three is alone;
-  // along the edge of that one if h is within 45 degrees of it, else over the face across it
+  // corner: if h leads away from it along some axes of the box but not all, one of the three axes is alone. The point
+  // lies along the edge of that axis if h is within 45 degrees of it, else over the face perpendicular to it.
   const Vec3<T> away{sign.x() * f.corner.x(), sign.y() * f.corner.y(), sign.z() * f.corner.z()};
   const T sum = away.x() + away.y() + away.z();
   const T odd = select(zero < away.y() * away.z(), zero, select(zero < away.x() * away.z(), one, two));
@@ -129,8 +131,8 @@ FS_HD SecondPoint<T> second_point(const Vec3<T>& p, const Vec3<T>& h, const T& l
   const T from_corner = select(half * l * l < h_odd * h_odd, along_edge, -over_face) * sum;
   const T corner_has = select(abs(sum) < two, one, zero);
 
-  // an edge: where h comes in across it on one of its sides alone, over the face that h is less steep to, until that or
-  // the edge ends
+  // edge: if h crosses it inward on only one of its sides. The point lies over the face that h is less steep to, up to
+  // the end of that face or of the edge.
   const auto edge_x = f.edge < half, edge_y = f.edge < T(1.5);
   const T next = select(edge_x, one, select(edge_y, two, zero)), last = select(edge_x, two, select(edge_y, zero, one));
   const T wide = select(abs(component(h, last)) < abs(component(h, next)), next, last);
@@ -139,7 +141,7 @@ FS_HD SecondPoint<T> second_point(const Vec3<T>& p, const Vec3<T>& h, const T& l
   const T from_edge = min(min(one - turn * f.t, component(width, wide)), rest * component(inverse, f.edge)) * turn;
   const T edge_has = select(component(away, next) * component(away, last) < zero, one, zero);
 
-  // an end over a face: back along the axis until that leaves the two other pairs of faces
+  // end over a face: back along the axis until it leaves one of the other two pairs of faces
   const T back = -f.t;
   T room(2.0);
   for (int k = 0; k < 3; k++) {
@@ -155,7 +157,7 @@ FS_HD SecondPoint<T> second_point(const Vec3<T>& p, const Vec3<T>& h, const T& l
 
 // in   size_a  radius, half length of the axis
 // in   size_b  half lengths
-// out  out (2)  the second may be the first once more, as in MuJoCo
+// out  out (2)  the second may equal the first, as in MuJoCo
 template <class T, class P>
 FS_HD void capsule_box(const Placement<T>& a, const Vec3<P>& size_a, const Placement<T>& b, const Vec3<P>& size_b,
                        ContactPoint<T>* out) {

@@ -1,24 +1,25 @@
-// Two capsules: the nearest points of their axes; of parallel axes both ends of what they have beside each other.
+// Two capsules: the nearest points of their axes. Parallel axes have two contacts, at both ends of the part that they
+// share.
 //
 //   axes  a + x u, |x| <= l,   b + y v, |y| <= k,   d = a - b,   c = u . v
 //   best x for given y:   -u . d + c y          best y for given x:   v . d + c x
 //   free minimum:         x = (-u . d + c v . d) / |u x v|^2
 //
-// The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both; the last is x as it was where y
-// has not been clamped.
+// The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both. The last step
+// leaves x unchanged if y has not been clamped.
 //
-// Where both nearest points are within their axes, the way between them is along w = u x v and is -(d . w) / |w| long. Axes that cross
-// have a normal of that only: the difference of the two points is what rounding leaves of it.
+// If both nearest points are within their axes, the vector between them lies along w = u x v with length -(d . w) /
+// |w|. If the axes cross, only w gives their normal: the difference of the two points is rounding error.
 #pragma once
 #include "core/convex/contact_point.h"
 
 namespace featherstorm {
 
-// sin^2 of the angle between axes that are parallel [MuJoCo's]
+// Axes count as parallel if sin^2 of their angle is below this limit [MuJoCo's]
 inline constexpr double parallel_axes = 1e-8;
 
 // in   size_a, size_b  radius, half length of the axis
-// out  out (2)  of parallel axes that have nothing beside each other both are the same
+// out  out (2)  parallel axes that share no part give the same point twice
 template <class T, class P>
 FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const Placement<T>& b, const Vec3<P>& size_b,
                            ContactPoint<T>* out) {
@@ -29,7 +30,8 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const T inverse = rcp(sqrt(max(sine2, T(1e-30))));
   const Vec3<T> across = choose(sine2 < T(1e-30), Vec3<T>{one, zero, zero}, w * inverse);
 
-  // A point x of the first axis and the nearest of the second; where that ends before it, its end and the nearest to that.
+  // A point x of the first axis and the nearest point of the second. If that is beyond the second axis: its end, and
+  // the point of the first axis nearest to this end.
   struct Nearest {
     T x, y;
     decltype(zero < one) ends;
@@ -42,7 +44,8 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const T x = select(parallel, -l, clamp((c * vd - ud) * (inverse * inverse), l));
   const Nearest first = beside(x), second = beside(l);
 
-  // The way along w has the error of w, of the order of epsilon / |w|; that between the points epsilon (l + k) / |way|.
+  // The length along w has an error of the order of epsilon / |w|, the distance of the points one of epsilon (l + k) /
+  // |way|.
   const T way = -dot(d, across);
   const auto crossed = abs(x) < l && !first.ends && way * way < sine2 * ((l + k) * (l + k));
   const Vec3<T> p = a.r + u * first.x, q = choose(crossed, p + across * way, b.r + v * first.y);

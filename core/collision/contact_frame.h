@@ -2,8 +2,8 @@
 //
 //   e_1 = n,   e_2 = (h - n (n . h)) / |.|,   e_3 = e_1 x e_2
 //
-// h is where tangent 1 is wanted: the axis of the capsule for a plane and a capsule; for all other pairs y, or z where
-// n is within 60 degrees of y.
+// h is the wanted direction of tangent 1: the axis of the capsule for a plane and a capsule. For all other pairs it is
+// y, or z if n is within 60 degrees of y.
 #pragma once
 #include "core/convex/contact_point.h"
 
@@ -12,7 +12,7 @@ namespace featherstorm {
 template <class T> struct ContactFrame { Vec3<T> e[3]; };
 
 // in   n  unit
-// in   h  unit; tangent 1 is x where h is along n
+// in   h  unit; tangent 1 is x if h is along n
 template <class T> FS_HD ContactFrame<T> contact_frame(const Vec3<T>& n, const Vec3<T>& h) {
   const Vec3<T> x{T(1.0), T(0.0), T(0.0)}, t = direction_of(h - n * dot(n, h), x).e;
   return {{n, t, cross(n, t)}};

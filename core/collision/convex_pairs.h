@@ -1,7 +1,7 @@
 // Pairs of shapes without a closed form, and height fields.
 //
-// Their loops run as often as an instance's numbers need, so the instances of a scalar are done one after the other, in
-// double. None of it can be traced.
+// The length of their loops depends on the numbers. The instances of a scalar are therefore processed one after the
+// other, in double. These algorithms cannot be traced.
 #pragma once
 #include <stdexcept>
 #include <type_traits>
@@ -11,13 +11,13 @@
 
 namespace featherstorm {
 
-// What a text that is traced throws where it would need such loops.
+// Exception of a traced algorithm that would need such loops.
 struct NoTrace : std::length_error {
   NoTrace()
       : std::length_error("contacts of shapes without a closed form are found by loops, which are not unrolled") {}
 };
 
-// A function of its own, because device code has no exceptions.
+// A separate function, because device code has no exceptions.
 template <class T> [[noreturn]] void cannot_trace() { throw NoTrace(); }
 
 constexpr bool is_convex(GeomType t) {
@@ -25,11 +25,11 @@ constexpr bool is_convex(GeomType t) {
          t == GeomType::Box || t == GeomType::Mesh;
 }
 
-// Of one instance.
-// in   far    contacts are closer [m]
-// in   slots  at most so many of a height field
+// Computes the contacts of one instance.
+// in   far    contacts are closer than this [m]
+// in   slots  greatest number of contacts of a height field
 // out  out (slots)
-// returns how many contacts there are
+// returns the number of contacts
 template <class S>
 __attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const Geom<S>& a, const Geom<S>& b, double far,
                                                          int slots, const Placement<double>& A,
@@ -42,7 +42,7 @@ __attribute__((noinline)) FS_HD int contacts_of_instance(const auto& c, const Ge
   return n;
 }
 
-// A placement of an instance; without a copy where it is that of one.
+// Returns the placement of one instance, without a copy if T is double.
 template <class T> FS_HD decltype(auto) placement_of(const Placement<T>& X, int instance) {
   if constexpr (std::is_same_v<T, double>) {
     return (X);
@@ -56,7 +56,7 @@ template <class T> FS_HD decltype(auto) placement_of(const Placement<T>& X, int 
   }
 }
 
-// A geom, of an instance where its size is one of instances; else without a copy.
+// Returns a geom with the size of one instance, without a copy if S holds a single value.
 template <class S> FS_HD decltype(auto) geom_of_instance(const Geom<S>& g, int instance) {
   if constexpr (lanes<S> == 1) {
     return (g);
@@ -68,6 +68,8 @@ template <class S> FS_HD decltype(auto) geom_of_instance(const Geom<S>& g, int i
   }
 }
 
+// Computes the contacts of all instances.
+//
 // out  out (pair.slots)
 template <class T, class S, class D>
 FS_HD void convex_pair(const auto& c, const Geom<S>& a, const Geom<S>& b, const ContactPair<D>& pair,

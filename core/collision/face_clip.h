@@ -1,26 +1,26 @@
-// The overlap of two faces of boxes: a rectangle |x| <= w, |y| <= h and a parallelogram that is tilted against it.
+// Overlap of two faces of boxes: a rectangle |x| <= w, |y| <= h and a parallelogram that is tilted relative to it.
 //
-// The overlap is a convex polygon whose edges lie on the four edges of the parallelogram and the four lines of the
-// rectangle, at most one on each. So each of the eight has a slot, with the first point of its edge; both figures are
-// run through counterclockwise.
+// The overlap is a convex polygon. Its edges lie on the four edges of the parallelogram and the four lines of the
+// rectangle, at most one on each. Each of the eight has a slot, which holds the first point of its edge. Both figures
+// are traversed counterclockwise.
 //
-//   edge k from r_k to r_k+1     from r_k + t_0 (r_k+1 - r_k) to .. t_1, inside of all four lines
-//   line m                       between where edges k cross it, inside of its two neighbours
+//   edge k from r_k to r_k+1     from r_k + t_0 (r_k+1 - r_k) to .. t_1, inside all four lines
+//   line m                       between its intersections with edges k, inside its two neighbours
 //
-// Which corners are inside of which line is decided once, for both: where an edge lies on a line up to rounding, either
-// the edge or the line has it, and nothing is lost.
+// Both figures share one decision on which corners are inside of which line. If an edge lies on a line up to rounding,
+// then either the edge or the line owns that side of the overlap, and no side is lost.
 #pragma once
 #include "core/convex/contact_point.h"
 
 namespace featherstorm {
 
-// centre, half edges u and v, with u x v towards +z; z is how far above the rectangle's plane
+// centre, half edges u and v, with u x v towards +z; z is the height above the rectangle's plane
 template <class T> struct TiltedFace { Vec3<T> centre, u, v; };
 
 // A corner of the overlap, on the parallelogram.
 template <class T> struct OverlapCorner {
   Vec3<T> r;
-  T length;  // of its edge, squared; negative where there is no such edge
+  T length;  // of its edge, squared; negative if there is no such edge
 };
 
 // in   slope  dz/dx, dz/dy of the parallelogram's plane
@@ -30,7 +30,7 @@ FS_HD void face_overlap(const TiltedFace<T>& f, const Vec3<T>& slope, const T& w
   const T zero(0.0), one(1.0), big(no_contact);
   const Vec3<T> corner[4] = {f.centre + f.u + f.v, f.centre - f.u + f.v, f.centre - f.u - f.v, f.centre + f.u - f.v};
   const T half[2] = {w, h};
-  T first[2][2], last[2][2];  // on the lines x, y = -half, +half: what is inside the parallelogram
+  T first[2][2], last[2][2];  // on the lines x, y = -half, +half: the part inside the parallelogram
   for (auto& line : first)
     for (T& x : line) x = big;
   for (auto& line : last)

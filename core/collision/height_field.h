@@ -1,19 +1,19 @@
-// A height field and a convex body: the prisms under the body, each of which is convex.
+// A height field and a convex body: contacts of the body with the prisms below it, each of which is convex.
 //
-// A prism stands on a triangle of the grid and ends at its three heights. Those in the rows and columns that the body
-// reaches are looked at one after the other, [mjc_ConvexHField], until all slots have a contact.
+// A prism stands on a triangle of the grid and ends at the three heights. The rows and columns that the body covers are
+// processed in order [mjc_ConvexHField], until all slots have a contact.
 #pragma once
 #include "core/convex/convex_contact.h"
 
 namespace featherstorm {
 
-// As many contacts as MuJoCo makes of any pair [mjMAXCONPAIR].
+// Greatest number of contacts of a pair, as in MuJoCo [mjMAXCONPAIR].
 inline constexpr int most_prisms = 50;
 
-// In the axes of the field.
+// Computes the contacts in the axes of the field.
 // in   far  the margin
 // out  out (slots)
-// returns how many
+// returns the number of contacts
 template <class T, class Hulls>
 FS_HD int height_field_contacts(const auto& f, const ConvexBody<T, Hulls>& body, const T& far, int slots,
                                 ContactPoint<T>* out) {
@@ -22,7 +22,7 @@ FS_HD int height_field_contacts(const auto& f, const ConvexBody<T, Hulls>& body,
   const T reach = body.reach + far;
   if (abs(r.x()) - reach > x || abs(r.y()) - reach > y || r.z() - reach > top || r.z() + reach < -bottom) return 0;
 
-  // the box around the body, and the margin around that
+  // bounding box of the body, enlarged by the margin
   T low[3], high[3];
   for (int k = 0; k < 3; k++) {
     Vec3<T> e = zero3<T>();

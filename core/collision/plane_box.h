@@ -11,19 +11,19 @@ template <class T> FS_HD Vec3<T> corner_signs(int i) {
   return {T(i & 1 ? 1.0 : -1.0), T(i & 2 ? 1.0 : -1.0), T(i & 4 ? 1.0 : -1.0)};
 }
 
-// Where both of two opposite corners are level with the centre, the one with -z is taken: MuJoCo may then prefer them
-// to corners that are deeper, if the centre is within the margin.
+// If two opposite corners are both level with the centre, the one with -z is chosen. MuJoCo may then prefer them to
+// deeper corners, if the centre is within the margin.
 // in   size  half lengths
 // out  out (4)
 template <class T, class P>
 FS_HD void plane_box(const Placement<T>& plane, const Placement<T>& box, const Vec3<P>& size, ContactPoint<T>* out) {
   const T zero(0.0);
   const Vec3<T> n = axis_of(plane, 2), s = cast<T>(size);
-  // half edges, and how far they go up
+  // half edges, and their rise above the plane
   Vec3<T> edge[3];
   T rise[3];
   for (int k = 0; k < 3; k++) edge[k] = axis_of(box, k) * s(k), rise[k] = dot(n, edge[k]);
-  // the chosen corners from the last to the first, each put before those that are there
+  // insert the chosen corners from the last to the first, each at the front
   Vec3<T> corner[4];
   for (auto& c : corner) c = corner_signs<T>(7);
   for (int i = 7; i >= 0; i--) {

@@ -1,18 +1,19 @@
-// A plane and a convex mesh: its lowest corner, and up to three more of the face there that looks down most.
+// A plane and a convex mesh: the mesh's lowest corner, and up to three more corners of the face there that faces down
+// most.
 #pragma once
 #include "core/collision/plane_round.h"
 #include "core/world/hull.h"
 
 namespace featherstorm {
 
-// Companions above the centre of the mesh are left out. Of corners and faces that are equally low the first is taken.
+// Further corners above the centre of the mesh are left out. If corners or faces are equally low, the first is used.
 // out  out (4)  the lowest corner first
 // Cost O(corners + pairs of a corner and a face beside it).
 template <class T>
 FS_HD void plane_mesh(const Placement<T>& plane, const Placement<T>& mesh, const auto& hull, ContactPoint<T>* out) {
   const T zero(0.0), big(no_contact);
   const Vec3<T> n = transpose_times(mesh.R, axis_of(plane, 2));
-  // what touches if a corner is the lowest
+  // the contact points if a given corner is the lowest
   struct Touching {
     T height, companions;
     Vec3<T> r[4];

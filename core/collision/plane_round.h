@@ -1,4 +1,4 @@
-// A plane and what is round: spheres, capsules, ellipsoids, cylinders. The plane is z = 0 of its frame, solid below.
+// A plane and a round geom: sphere, capsule, ellipsoid or cylinder. The plane is z = 0 of its frame, solid below.
 //
 //   d = n . (r - r_plane),   distance = d - h,   h the reach of the geom towards the plane from its centre r
 //
@@ -8,11 +8,11 @@
 
 namespace featherstorm {
 
-// How high a point is above a plane.
+// Height of a point above a plane.
 template <class T> FS_HD T height_above(const Placement<T>& plane, const Vec3<T>& r) {
   return dot(axis_of(plane, 2), r - plane.r);
 }
-// The contact of a geom's point at r, which is `distance` above the plane.
+// Contact of a geom's point r, which is `distance` above the plane.
 template <class T>
 FS_HD ContactPoint<T> contact_above(const Placement<T>& plane, const Vec3<T>& r, const T& distance) {
   const Vec3<T> n = axis_of(plane, 2);
@@ -52,7 +52,8 @@ FS_HD void plane_ellipsoid(const Placement<T>& plane, const Placement<T>& ellips
   out[0] = contact_above(plane, ellipsoid.r - ellipsoid.R * (low * inverse), height_above(plane, ellipsoid.r) - h);
 }
 
-// The lowest point of the lower rim, the point above it on the other rim, two that make a triangle with the first.
+// Points: the lowest point of the lower rim, the point above it on the other rim, and two that form a triangle with the
+// first.
 // in   size  radius, half length
 // out  out (4)
 template <class T, class P>
@@ -60,9 +61,9 @@ FS_HD void plane_cylinder(const Placement<T>& plane, const Placement<T>& cylinde
                           ContactPoint<T>* out) {
   const T radius(size(0)), zero(0.0), one(1.0), tiny(1e-30);
   const Vec3<T> n = transpose_times(cylinder.R, axis_of(plane, 2));
-  // lower half of the axis, and how far it goes down
+  // lower half of the axis, and its drop
   const T down = select(zero < n.z(), -T(size(1)), T(size(1))), drop = down * n.z();
-  // steepest direction (u, v) of the disks, x where they are level, and their slope
+  // steepest direction (u, v) of the disks, x if they are level, and their slope
   const T square = n.x() * n.x() + n.y() * n.y(), slope = sqrt(max(square, tiny)), inverse = rcp(slope);
   const T u = select(square < tiny, one, -(n.x() * inverse)), v = select(square < tiny, zero, -(n.y() * inverse));
   const T d = height_above(plane, cylinder.r), dip = select(square < tiny, zero, slope * radius);

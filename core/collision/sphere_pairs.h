@@ -1,4 +1,5 @@
-// A sphere and another sphere, a capsule, a cylinder, a box: one contact, where the other is nearest to the centre.
+// A sphere and another sphere, a capsule, a cylinder or a box: one contact, at the point of the other nearest to the
+// centre.
 #pragma once
 #include "core/convex/contact_point.h"
 
@@ -23,7 +24,7 @@ FS_HD void sphere_capsule(const Placement<T>& a, const Vec3<P>& size_a, const Pl
   out[0] = ball_ball(a.r, T(size_a(0)), nearest, T(size_b(0)), across_axes(a, b));
 }
 
-// With x how far the centre is outside the mantle and y how far beyond a cap: nearest is
+// With x the distance of the centre outside the mantle and y its distance beyond a cap, the nearest feature is
 //   the rim     x >= 0, y >= 0   distance |(x, y)|, normal along -(x, y)
 //   the mantle  x >= y           distance x
 //   a cap       else             distance y
@@ -48,7 +49,8 @@ FS_HD void sphere_cylinder(const Placement<T>& a, const Vec3<P>& size_a, const P
   out[0] = contact_from(a.r, radius, select(rim, length, max(x, y)) - radius, -outward);
 }
 
-// A ball at r, which is c in the axes of the box. Inside, it leaves by the nearest face; of equals by -x, x, -y, y, -z.
+// Contact of a ball at r, which is c in the axes of the box. A centre inside the box leaves through the nearest face;
+// ties are resolved in the order -x, x, -y, y, -z.
 template <class T, class P>
 FS_HD ContactPoint<T> ball_box(const Vec3<T>& r, const Vec3<T>& c, const T& radius, const Placement<T>& box,
                                const Vec3<P>& size) {

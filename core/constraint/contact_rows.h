@@ -1,20 +1,21 @@
-// Rows of contacts: of each its normal, then the tangents, then turning about the normal and about the tangents, as far as
-// its dimension goes. MuJoCo's documentation, chapter Computation, "Contact".
+// Rows of contacts. Each contact has the rows normal, two tangents, torsion about the normal and rolling about the two
+// tangents, in this order, up to its dimension. MuJoCo's documentation, chapter Computation, "Contact".
 //
 //   row k < 3   J = e_k . (velocity of the contact's point on body 2 less that on body 1)
 //   row k + 3   J = e_k . (angular velocity of body 2 less that of body 1)
-//   r = distance - margin;  aref = -(B J v + K d r) of the normal, -B (J v + s) of the others,
+//   r = distance - margin;  aref = -(B J v + K d r) for the normal, -(B J v + s) for the others,
 //   s the velocity of the surfaces
 //
-// What they weigh, with A the inverse inertia of both bodies, mu = f_1 / sqrt(impedance ratio):
+// Regularisation, with A the inverse inertia of both bodies and mu = f_1 / sqrt(impedance ratio):
 //   without friction   R = (1 - d) / d A
 //   pyramid            R = 2 mu^2 (1 - d) / d A (1 + f_1^2) of every edge, normal +- f_k other
 //   cone               R_0 = (1 - d) / d A,   R_k f_k^2 = R_0 mu^2
 //
-// In float J^T D J of rows with A D > 1e6 hides the inertia M that it is added to. Rows along the tangents of a cone,
-// which impedance ratios make so hard, have at most A D = 1e5 there, with mu as of the impedance ratio that gives this.
+// In float, a term J^T D J with A D > 1e6 hides the inertia M that it is added to. Impedance ratios can make the
+// tangent rows of a cone that stiff. Their A D is therefore at most 1e5 in float, and mu is that of the impedance ratio
+// that gives this value.
 //
-// A contact that is not there has D = 0 and aref = 0.
+// A slot without a contact has D = 0 and aref = 0.
 #pragma once
 #include <span>
 
@@ -27,31 +28,31 @@
 
 namespace featherstorm {
 
-// Velocity of a point p that a motion at r carries along.
+// Velocity at point p of a rigid motion V whose reference point is r.
 template <class T> FS_HD Vec3<T> velocity_at(const Motion<T>& V, const Vec3<T>& r, const Vec3<T>& p) {
   return V.v + cross(V.w, p - r);
 }
 
-// What contacts of a world have in common.
+// Settings that all contacts of a world share.
 template <class T> struct ContactLaw {
   RowLaw<T> rows;
   T impedance_ratio;    // [impratio]
   bool cone;            // else a pyramid [cone]
-  bool exact;           // whether inverse inertia is that where the robot is [diagexact]
-  bool single = false;  // whether numbers are float
+  bool exact;           // true: inverse inertia at the present position; false: at qpos0 [diagexact]
+  bool single = false;  // true for float
 };
 template <class T> FS_HD ContactLaw<T> contact_law(const auto& w) {
   return {row_law<T>(w), T(w.contacts.impedance_ratio), w.contacts.elliptic, w.constraints.exact_inertia,
           sizeof(T) == lanes<T> * sizeof(float)};
 }
 
-// Inverse inertia along the first row of a contact, or the first edge of its pyramid, at qpos0.
+// Inverse inertia along the first row of a contact, or along the first edge of its pyramid, at qpos0.
 template <class T, class P> FS_HD T usual_inertia(const ContactPair<P>& pair, bool cone) {
   const T A(pair.inverse_inertia[0]), f1(pair.friction[0]);
   return pair.dimension == 1 || cone ? A : A * (T(1.0) + f1 * f1);
 }
 
-// Inverse inertia along it where the robot is.
+// Inverse inertia along the same direction at the present position.
 //
 // in   m  the tree of M
 // in   J (dimension columns)  packed
@@ -72,10 +73,10 @@ FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPa
   return exact_inertia<T>(m, weights, row);
 }
 
-// A D of rows along the tangents of a cone in float.
+// Limit of A D for the tangent rows of a cone in float.
 inline constexpr double greatest_tangent_weight = 1e5;
 
-// What the rows of a contact have from their pair, wherever it is.
+// Constants of a contact's rows that depend only on its pair, not on its position.
 //
 //   D_k = weight_k / R,  1 / R = d / (1 - d) hardness,  hardness = 1 / A
 template <class T> struct ContactGains {
@@ -84,7 +85,7 @@ template <class T> struct ContactGains {
   T damping;                 // B of the other rows
   T hardness;
   T weight[most_rows], friction[most_rows];
-  bool is_hard;  // whether D_k of tangents may be beyond greatest_tangent_weight
+  bool is_hard;  // true if D_k of tangents may exceed greatest_tangent_weight
 };
 template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
   const ImpedanceCurve<P>& d = g.impedance;
@@ -99,7 +100,7 @@ template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
   for (int k = 0; k < most_rows; k++) to.weight[k] = To(g.weight[k]), to.friction[k] = To(g.friction[k]);
   return to;
 }
-// in   A  inverse inertia along its first row or edge
+// in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>
 FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
   const T zero(0.0), one(1.0), least(least_denominator), f1(pair.friction[0]);
@@ -123,13 +124,13 @@ FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<
   return g;
 }
 
-// The greatest d / (1 - d).
+// Returns the greatest d / (1 - d).
 FS_HD double greatest_weight(const ContactGains<double>& g) {
   const double d = max(g.impedance.first, g.impedance.first + g.impedance.rise);
   return d / (1 - d);
 }
 
-// What the answer of a contact comes to: aref = -(damping v + stiffness r), and 1 / R.
+// Coefficients of aref = -(damping v + stiffness r), and 1 / R (weight).
 template <class T> struct ContactAnswer { T stiffness, damping, others_damping, weight; };
 template <class T, class P> FS_HD ContactAnswer<T> contact_answer(const ContactGains<P>& g, const T& r) {
   const T d = impedance_at(g.impedance, r);
@@ -137,7 +138,7 @@ template <class T, class P> FS_HD ContactAnswer<T> contact_answer(const ContactG
           min(d * T(g.hardness) * rcp(T(1.0) - d), T(1.0 / least_denominator))};
 }
 
-// Weight, stiffness and damping of the rows of one contact.
+// Writes weight, stiffness and damping of the rows of one contact.
 //
 // in   r  distance less margin
 template <class T, class P>
@@ -145,7 +146,7 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
-  T softer = one;  // R of the tangents
+  T softer = one;  // factor on R of the tangents
   if (g.is_hard) {
     T weight(0.0);
     for (int k = 1; k < dimension; k++) weight = max(weight, T(g.weight[k]));
@@ -162,7 +163,7 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
   const T harder = rcp(softer);
   for (int k = 1; k < dimension; k++) rows.D[k] = rows.D[k] * harder;
 }
-// in   A  inverse inertia along its first row or edge
+// in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>
 FS_HD void set_contact_rows(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A, const T& distance,
                             const auto& velocity, const auto& rows) {
@@ -183,7 +184,7 @@ FS_HD void set_contact_rows(const ContactLaw<T>& law, const ContactPair<P>& pair
   for (int k = 0; k < pair.dimension; k++) rows.position[k] = k == 0 ? distance : T(0.0);
 }
 
-// What the bodies of a contact do against each other along its axes: of translation, then of rotation.
+// Relative velocity of the two bodies of a contact along its axes: translation, then rotation.
 template <class T>
 FS_HD void relative_velocity(const auto& X, const auto& twist, int a, int b, const Candidate<T>& c, int dimension,
                              T* velocity) {
@@ -193,10 +194,10 @@ FS_HD void relative_velocity(const auto& X, const auto& twist, int a, int b, con
   for (int k = 0; k < dimension; k++) velocity[k] = dot(c.frame.e[k % 3], k < 3 ? v : w);
 }
 
-// Adds the velocity of the surface of geom b, at B, against that of geom a, at A: along the tangents and about the
-// normal alone.
+// Adds the velocity of the surface of geom b, at B, relative to that of geom a, at A. Only the tangents and the
+// rotation about the normal change.
 //
-//   v + w x (p - r)   of each surface, w and v turned from its geom's axes, r the geom's place  [geom_surfacevel]
+//   v + w x (p - r)   of each surface, w and v turned from its geom's axes, r the geom's origin  [geom_surfacevel]
 template <class T>
 FS_HD void add_surface_velocity(const auto& a, const auto& b, const Placement<T>& A, const Placement<T>& B,
                                 const Candidate<T>& c, int dimension, auto velocity) {
@@ -209,6 +210,8 @@ FS_HD void add_surface_velocity(const auto& a, const auto& b, const Placement<T>
   if (b.surface_moves) add(b, B, 1.0);
 }
 
+// Writes the Jacobian of one contact.
+//
 // in   columns  of the pair
 // in   X (nb + 1), axis (nv)  placements of the bodies and how coordinates move them (world_motion.h)
 // out  J (dimension columns)
@@ -226,13 +229,13 @@ FS_HD void contact_jacobian(std::span<const PathColumn> columns, const auto& X, 
   }
 }
 
-// Rows of all candidates.
+// Writes the rows of all candidates.
 //
 // in   inertia(pair, packed J, columns of the pair)  inverse inertia along a contact's first row or edge
 // in   columns  of all pairs
 // in   X (nb + 1), twist (nb + 1), axis (nv)  (world_motion.h)
 // in   candidate (slots_of)
-// out  rows (rows_of), but for their J
+// out  rows (rows_of), except their J
 // out  J (columns.entries)  packed
 // Cost O(rows depth).
 FS_HD void contact_rows(const auto& w, const auto& inertia, const PairColumns& columns, const auto& X,

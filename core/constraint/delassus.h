@@ -1,7 +1,7 @@
-// Rows of constraints half solved: Y = J L^-1 D^-1/2 with M = L^T D L, so that J M^-1 J^T = Y Y^T (the Delassus matrix).
+// Half-solved constraint rows: Y = J L^-1 D^-1/2 with M = L^T D L, so that J M^-1 J^T = Y Y^T (the Delassus matrix).
 //
-// A row of J that moves the coordinates of a path has a row of Y with those and all that they hang on, to the root. RBDA section 6.5;
-// MuJoCo has the same as efc_Y.
+// A row of Y has nonzeros at the coordinates that the row of J moves and at all their ancestors up to the root. RBDA
+// section 6.5; MuJoCo calls the same matrix efc_Y.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace featherstorm {
 
-// Which numbers of Y a row has, and what they come from.
+// Sparsity of a row of Y, and the terms that compute it.
 struct HalfSolution {
   struct Term { int position, entry; };
-  std::vector<int> column;    // coordinates, growing
-  std::vector<int> position;  // of the columns of J among them
+  std::vector<int> column;    // coordinates, ascending
+  std::vector<int> position;  // position in `column` of each column of J
   std::vector<int> start;     // (columns + 1) of the terms of a column:
   std::vector<Term> term;     // x_column -= L_entry x_position
 };
 
-// columns: of J, growing; m: the tree of M.
+// Builds the pattern. columns: columns of J, ascending; m: the tree of M.
 inline HalfSolution half_solution(const auto& m, const std::vector<int>& columns) {
   HalfSolution h;
   std::vector<char> there(static_cast<std::size_t>(m.nv));
@@ -43,11 +43,13 @@ inline HalfSolution half_solution(const auto& m, const std::vector<int>& columns
   return h;
 }
 
+// Computes Y from J.
+//
 // in   h
-// in   factor (nh)  L below the diagonal, D^-1/2 on it;  diagonal (nv)  where on it
+// in   factor (nh)  L below the diagonal, D^-1/2 on it;  diagonal (nv)  indices of the diagonal entries
 // in   J (rows columns)  row by row
 // out  Y (columns of h, rows)  column by column
-// Cost 1/2 d^2 multiply-adds a row, d columns.
+// Cost 1/2 d^2 multiply-adds a row, for d columns.
 template <int rows>
 FS_HD void half_solve(const auto& h, const auto& factor, const auto& diagonal, const auto& J, auto Y) {
   using T = ScalarOf<decltype(Y)>;
@@ -55,7 +57,7 @@ FS_HD void half_solve(const auto& h, const auto& factor, const auto& diagonal, c
   // x = L^-T J^T from the tips to the root, then D^-1/2 x
   const int* const start = h.start.data();
   const HalfSolution::Term* const term = h.term.data();
-  int given = columns - 1;  // the last column of J that is not there yet
+  int given = columns - 1;  // the last column of J not yet read
   for (int j = n - 1; j >= 0; j--) {
     T x[rows];
     const bool there = given >= 0 && h.position[given] == j;
@@ -74,14 +76,14 @@ FS_HD void half_solve(const auto& h, const auto& factor, const auto& diagonal, c
   }
 }
 
-// The factor as half_solve takes it, from M: L below the diagonal, D^-1/2 on it.
+// Computes the factor that half_solve expects, from M: L below the diagonal, D^-1/2 on it.
 FS_HD void half_factor(const auto& m, const auto& mass, auto factor) {
   for (int k = 0; k < m.nh; k++) factor[k] = mass[k];
   ltdl(m, factor);
   for (int k = 0; k < m.nv; k++) factor[m.at(k, k)] = sqrt(factor[m.at(k, k)]);
 }
 
-// M from that factor: M_ij = sum_k L_ki D_k L_kj over k = i and what hangs on i.
+// Recomputes M from that factor: M_ij = sum_k L_ki D_k L_kj over k = i and the descendants of i.
 FS_HD void mass_of_half_factor(const auto& m, const auto& factor, auto mass) {
   using T = ScalarOf<decltype(mass)>;
   for (int k = 0; k < m.nh; k++) mass[k] = T(0.0);
@@ -95,7 +97,7 @@ FS_HD void mass_of_half_factor(const auto& m, const auto& factor, auto mass) {
   }
 }
 
-// y = D^-1/2 L^-T y and y = L^-1 D^-1/2 y by that factor: one after the other, y = M^-1 y.
+// Solve with that factor: y = D^-1/2 L^-T y (solve_from_tips), and y = L^-1 D^-1/2 y. Both in sequence give y = M^-1 y.
 FS_HD void solve_from_tips(const auto& m, const auto& factor, auto y) {
   for (int i = m.nv - 1; i >= 0; i--) {
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) y[j] = y[j] - factor[m.at(i, j)] * y[i];

@@ -1,12 +1,13 @@
 // Rows of equality constraints. MuJoCo's documentation, chapter Computation, "Equality".
 //
 //   Connect   r = p_0 - p_1, world axes
-//   Weld      the same, and r = s vec(Q): Q the quaternion of frame 0 in the axes of frame 1, s the torque scale
+//   Weld      the rows of Connect, and r = s vec(Q): Q the quaternion of frame 0 in the axes of frame 1, s the torque
+//             scale
 //   Joint     r = y - y0 - c(x - x0)
-//   Tendon    the same of lengths
+//   Tendon    the same for lengths
 //
-// The bias of connect and weld, dJ/dt v, is part of aref. Q = q_1^-1 q_0 keeps the sign of the product of the joints' turns,
-// as r depends on it. With u = w_0 - w_1 and y, its rate, in the axes of frame 1,
+// The bias dJ/dt v of Connect and Weld is part of aref. Q = q_1^-1 q_0 keeps the sign of the product of the joint
+// rotations, because r depends on it. With u = w_0 - w_1 and y, its rate, in the axes of frame 1,
 //
 //   Q' = 1/2 (0, u) Q,   Q'' = 1/2 (0, y) Q - 1/4 |u|^2 Q,   y = alpha_0 - alpha_1 - w_1 x (w_0 - w_1)
 #pragma once
@@ -16,7 +17,8 @@
 
 namespace featherstorm {
 
-// row += (d/dv of the velocity of p_a, fixed to body a, less that of p_b on body b) along f, world axes.
+// Adds to row the derivative with respect to v of f . (velocity of p_a on body a less that of p_b on body b), world
+// axes.
 template <class T>
 FS_HD void add_point_difference(const auto& m, const auto& x, const auto& X, int a, const Vec3<T>& p_a, int b,
                                 const Vec3<T>& p_b, const Vec3<T>& f, auto row) {
@@ -30,11 +32,11 @@ FS_HD void add_point_difference(const auto& m, const auto& x, const auto& X, int
       b = m.body[b].parent;
     }
   }
-  // joints that carry both feel the couple of the two forces
+  // joints that move both bodies get the couple of the two forces
   add_wrench(m, x, X, a, p_a, cross(p_a - p_b, f), none, row);
 }
 
-// Q of a weld.
+// Relative orientation Q of a weld.
 template <class T, class P> FS_HD Quaternion<T> relative_orientation(const Equality<P>& e, const auto& q) {
   Quaternion<T> Q{T(e.aligned.w), T(e.aligned.x), T(e.aligned.y), T(e.aligned.z)};
   for (int k = static_cast<int>(e.turn.size()) - 1; k >= 0; k--) {
@@ -61,7 +63,7 @@ template <class T> FS_HD Vec3<T> unit_vector(int k) {
   return {T(k == 0 ? 1.0 : 0.0), T(k == 1 ? 1.0 : 0.0), T(k == 2 ? 1.0 : 0.0)};
 }
 
-// The rows of a connect or a weld. in: as equality_rows.
+// Writes the rows of a connect or a weld. Inputs as for equality_rows.
 template <class P>
 FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e, const auto& x, const auto& X,
                               const auto& q, const auto& v, const auto& rows) {
@@ -89,7 +91,7 @@ FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e
       add_wrench_pair(m, x, X, a, b, A.p, R * n_k, zero3<T>(), clear_row<T>(rows, 3 + k, m.nv));
     }
   }
-  // the impedance is that of the whole violation
+  // the impedance depends on the norm of the whole violation
   T square(1e-30);
   for (int k = 0; k < n; k++) square = square + r[k] * r[k];
   const T d = impedance_at(e.softness, T(sqrt(square)));
@@ -100,7 +102,7 @@ FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e
   }
 }
 
-// y - y0 - c(x - x0) and what multiplies the Jacobian of x.
+// Violation y - y0 - c(x - x0), and the factor of the Jacobian of x.
 template <class T> struct Coupled { T r, slope; };
 template <class T, class P> FS_HD Coupled<T> coupled(const Equality<P>& e, const T& y, const T& x) {
   const T dy = y - T(e.zero[0]) - T(e.coefficient[0]);
@@ -110,11 +112,13 @@ template <class T, class P> FS_HD Coupled<T> coupled(const Equality<P>& e, const
           c1 + dx * (T(2.0) * c2 + dx * (T(3.0) * c3 + dx * (T(4.0) * c4)))};
 }
 
+// Writes the rows of all equality constraints.
+//
 // in   x (nx), X (nb + 1)  joint numbers at (q, v) and placements of the bodies
 // in   q (nq), v (nv)
 // in   tendon_length (nt) [m], tendon_J (nt nv)
 // out  rows (rows_of_equalities)
-// Cost O(rows depth), without what clears J and without tendons; a tendon's row is O(nv).
+// Cost O(rows depth), plus clearing J. A row of a tendon costs O(nv).
 FS_HD void equality_rows(const auto& m, const auto& w, const auto& x, const auto& X, const auto& q, const auto& v,
                          const auto& tendon_length, const auto& tendon_J, const auto& all_rows) {
   using T = ScalarOf<decltype(q)>;

@@ -1,4 +1,4 @@
-// Rows of dry friction of coordinates and along tendons. MuJoCo's documentation, chapter Computation, "Friction loss".
+// Rows of dry friction, for coordinates and tendons. MuJoCo's documentation, chapter Computation, "Friction loss".
 //
 //   r = 0,  aref = -B J v,  |force| <= loss
 #pragma once
@@ -8,7 +8,7 @@ namespace featherstorm {
 
 // in   v (nv), tendon_J (nt nv)
 // out  rows (rows_of_friction)
-// Cost O(rows), without what clears J; a tendon's row is O(nv).
+// Cost O(rows), plus clearing J. A row of a tendon costs O(nv).
 FS_HD void friction_rows(const auto& m, const auto& w, const auto& v, const auto& tendon_J, const auto& rows) {
   using T = ScalarOf<decltype(v)>;
   int i = 0;

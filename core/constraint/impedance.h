@@ -1,9 +1,9 @@
-// How a row of a constraint answers to its violation r and its velocity: stiffness, damping, impedance, regularisation.
+// Response of a constraint row to its violation r and its velocity: stiffness, damping, impedance, regularisation.
 //
-//   aref = -(B v + K d(r) r)                      the acceleration that the row asks for
+//   aref = -(B v + K d(r) r)                      reference acceleration of the row
 //   R = (1 - d) / d A,  D = 1 / R                 A: inverse inertia along the row
 //
-// The impedance d grows from d_0 to d_w with x = |r| / width, by a curve y of power p on both sides of the midpoint c:
+// The impedance d grows from d_0 to d_w with x = |r| / width. The curve y has power p on both sides of the midpoint c:
 //
 //   d = d_0 + y (d_w - d_0),   y = c (x / c)^p for x <= c,   1 - y = (1 - c) ((1 - x) / (1 - c))^p above
 //
@@ -14,7 +14,7 @@
 
 namespace featherstorm {
 
-// The least denominator, and the range of impedances [mjMINVAL, mjMINIMP, mjMAXIMP].
+// Smallest denominator, and the range of impedances [mjMINVAL, mjMINIMP, mjMAXIMP].
 inline constexpr double least_denominator = 1e-15, least_impedance = 1e-4, greatest_impedance = 0.9999;
 
 template <class T> FS_HD T clamped_impedance(const T& d) {
@@ -24,8 +24,10 @@ template <class T> FS_HD T clamped_impedance(const T& d) {
 // K [1/s^2] and B [1/s].
 template <class T> struct ReferenceGains { T stiffness, damping; };
 
-// in  h  time step [s];  safe  whether the time constant is at least 2 h
-// A reference with one positive number is neither form: (0.02, 1) stands in for it.
+// Computes K and B from a reference. If only one of its two numbers is positive, it has neither form, and (0.02, 1) is
+// used instead.
+//
+// in  h  time step [s];  safe  true: the time constant is at least 2 h
 template <class T, class P>
 FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const auto& h, bool safe) {
   const T zero(0.0), one(1.0), least(least_denominator), first(s.reference[0]), second(s.reference[1]);
@@ -40,13 +42,13 @@ FS_HD ReferenceGains<T> reference_gains(const Softness<P>& s, const auto& h, boo
           positive(t, T(2.0) * rcp(max(time, least)), -(z * rcp(dw)))};
 }
 
-// The impedance as a function of x = |r| / width.
+// Impedance as a function of x = |r| / width.
 template <class T> struct ImpedanceCurve {
   T first, rise;             // d_0, d_w - d_0
   T per_width;               // 1 / width
   T midpoint, below, above;  // c, 1 / c, 1 / (1 - c)
   T exponent;                // p
-  int power;                 // p where it is 1 or 2
+  int power;                 // p if it is 1 or 2
 };
 template <class T, class P> FS_HD ImpedanceCurve<T> impedance_curve(const Softness<P>& s) {
   const T zero(0.0), one(1.0), least(least_denominator), width(s.impedance[2]);
@@ -63,7 +65,7 @@ template <class T, class P> FS_HD ImpedanceCurve<T> impedance_curve(const Softne
           s.power};
 }
 
-// d at a violation r [m | rad].
+// Returns d at a violation r [m | rad].
 template <class T, class P> FS_HD T impedance_at(const ImpedanceCurve<P>& s, const T& r) {
   const T one(1.0), x = min(abs(r) * T(s.per_width), one);
   const auto below = x <= T(s.midpoint);
@@ -80,32 +82,33 @@ template <class T, class P> FS_HD T impedance_at(const Softness<P>& s, const T& 
   return impedance_at(impedance_curve<T>(s), r);
 }
 
-// R of a row.
+// Returns R of a row.
 template <class T, class P> FS_HD T row_regularisation(const T& d, const P& inverse_inertia) {
   return max((T(1.0) - d) * T(inverse_inertia) * rcp(d), T(least_denominator));
 }
 
-// What all rows of a world have in common.
+// Settings that all rows of a world share.
 template <class T> struct RowLaw {
   T timestep;           // h [s]
   bool safe_reference;  // [refsafe]
-  bool discrete;        // whether springs and dampers of rows act at the end of the step [integrator discrete]
+  bool discrete;        // true: springs and dampers of rows act at the end of the step [integrator discrete]
 };
 template <class T> FS_HD RowLaw<T> row_law(const auto& w) {
   return {T(w.timestep), w.constraints.safe_reference, w.is_discrete()};
 }
 
-// What a row has for a spring: none (dry friction), one that holds, or one of a limit or a contact, which may give way.
+// Spring of a row: None (dry friction), Holds (a spring that always acts), Yields (a limit or a contact, which may give
+// way).
 enum class RowSpring : unsigned char { None, Holds, Yields };
 
-// How a row answers: aref = -(damping v + stiffness r) - share bias, and R.
+// Response of a row: aref = -(damping v + stiffness r) - share bias, and R.
 template <class T> struct RowAnswer { T stiffness, damping, share, R; };
 
-// With forces at the end of the step, f = 1 + h B + h^2 K d:
+// Computes the response with forces at the end of the step, with f = 1 + h B + h^2 K d:
 //
 //   aref = -((B + h K d) v + K d r + bias) / f,   R = max((1 - d) / d A / f, (1 - d_max) / d_max A)
 //
-// A spring that the step cannot resolve, e = h^2 K d > 1, is as stiff as one with e = 1 and less damped:
+// A spring is too stiff for the step if e = h^2 K d > 1. It is then as stiff as a spring with e = 1, and less damped:
 //
 //   K = 1 / (h^2 d),   B <= (1 - d) / d  d_max / (1 - d_max) / h - 2 / h,   B / sqrt(e)
 template <class T, class P>
@@ -116,7 +119,7 @@ FS_HD RowAnswer<T> discrete_answer(const RowLaw<T>& law, const Softness<P>& s, c
   T K = spring == RowSpring::None ? zero : gains.stiffness, B = gains.damping;
   if (spring == RowSpring::Yields && law.safe_reference) {
     const T e = h * h * K * d;
-    // of time constants alone; one positive number stands for the usual ones
+    // only references given as time constants; if just one number is positive, the default reference is used
     const auto stiff = one < e && (zero < T(s.reference[0]) || zero < T(s.reference[1]));
     const T softest = (one - d) * most * rcp(d * (one - most));
     const T least_damped = max(zero, softest - T(2.0)) * rcp(h);

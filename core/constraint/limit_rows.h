@@ -10,7 +10,7 @@
 
 namespace featherstorm {
 
-// What is left of a row once its Jacobian is there.
+// Writes row i, except its Jacobian.
 template <class T, class P>
 FS_HD void set_limit_row(const auto& w, const Limit<P>& l, const T& position, const T& velocity, const auto& rows,
                          int i) {
@@ -21,7 +21,7 @@ FS_HD void set_limit_row(const auto& w, const Limit<P>& l, const T& position, co
   rows.active[i] = select(active, T(1.0), zero);
 }
 
-// Angle and axis of a ball joint, those of the shorter way around. The axis is (1, 0, 0) where there is no turn.
+// Angle and axis of a ball joint, along the shorter rotation. The axis is (1, 0, 0) for the identity.
 template <class T> struct BallTurn {
   T angle;  // 0 to pi
   Vec3<T> axis;
@@ -37,7 +37,7 @@ template <class T> FS_HD BallTurn<T> ball_turn(const Quaternion<T>& Q) {
 
 // in   q (nq), v (nv), tendon_length (nt) [m], tendon_J (nt nv)
 // out  rows (rows_of_limits)
-// Cost O(rows), without what clears J; a tendon's row is O(nv).
+// Cost O(rows), plus clearing J. A row of a tendon costs O(nv).
 FS_HD void limit_rows(const auto& m, const auto& w, const auto& q, const auto& v, const auto& tendon_length,
                       const auto& tendon_J, const auto& rows) {
   using T = ScalarOf<decltype(q)>;

@@ -1,10 +1,10 @@
-// The least cost along a step, of rows that have convex costs (core/constraint/row_state.h) beside a smooth one.
+// Line search: the least cost along a step, for rows with convex costs (core/constraint/row_state.h) and a smooth cost.
 //
 //   slope(alpha) = linear + alpha bend + sum s'(r + alpha Js) Js
 //
-// It grows with alpha: a few steps of Newton's method on it, kept within a bracket of its root, until it has become a tenth of what it
-// began with. Where it has begun to rise there, it may have risen long before: such an alpha is taken only where less is lost
-// beyond the lower end of the bracket than was won until there.
+// The slope grows with alpha. The search takes a few Newton steps, kept within a bracket of the root, until the slope
+// is a tenth of the first one. A rising slope may have risen over a long distance. So such an alpha is accepted only if
+// the cost lost beyond the lower end of the bracket is less than the cost gained up to it.
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/row_state.h"
@@ -12,23 +12,24 @@
 
 namespace featherstorm {
 
-// Of four steps each, at most.
+// Greatest number of searches, each of four steps.
 inline constexpr int most_searches = 6;
 
-// Where a search for the least cost of a + alpha step stands.
+// State of a search for the least cost of a + alpha step.
 template <class T> struct LineSearch {
-  T alpha{1.0}, low{0.0}, high{1e10};  // the best so far, and what it lies between
-  T falls{1e30}, climbs{1e30};         // how fast the cost falls at the one, and climbs at the other
-  T open{1.0};                         // 0 where alpha is taken
+  T alpha{1.0}, low{0.0}, high{1e10};  // best alpha so far, and its bracket
+  T falls{1e30}, climbs{1e30};         // rate at which the cost falls at low, and rises at high
+  T open{1.0};                         // 0 once alpha is accepted
 };
 
-// Of the smooth part: slope(0) of all costs; slope(0) of its own, and how it grows; what of a slope is rounding.
+// Smooth part. first: slope(0) of all costs; linear, bend: its own slope(0) and the growth of that slope; noise:
+// rounding error of a slope.
 template <class T> struct SmoothSlope { T first{0.0}, linear{0.0}, bend{0.0}, noise{0.0}; };
 
-// Goes on for `line_steps` steps where it is open.
+// Continues the search for `line_steps` steps, in instances where it is open.
 //
-// in   p       what has rows, D, friction
-// in   r, Js (n)  of the rows, and along the step
+// in   p       has rows, D, friction
+// in   r, Js (n)  value of the rows, and their rate along the step
 // in-out  s
 template <int line_steps = 4, class T>
 FS_HD void search_rows(const auto& p, const auto& r, const auto& Js, const SmoothSlope<T>& smooth, LineSearch<T>& s) {
@@ -48,7 +49,7 @@ FS_HD void search_rows(const auto& p, const auto& r, const auto& Js, const Smoot
     const auto wins = slope * (s.alpha - s.low) <= s.falls * s.low;
     s.open = select(wins, select(abs(slope) <= small, T(0.0), s.open), s.open);
     const auto goes_on = T(0.0) < s.open, rises = T(0.0) <= slope;
-    // Newton's way may lead from one end to the other and back
+    // Newton's method may otherwise jump from one end to the other and back
     const auto nearer = size <= T(0.5) * select(rises, s.climbs, s.falls);
     const auto at_low = goes_on && slope < T(0.0), at_high = goes_on && rises;
     s.low = select(at_low, s.alpha, s.low), s.falls = select(at_low, size, s.falls);

@@ -1,4 +1,4 @@
-// One step of Newton's method towards the acceleration of a robot with constraints, MuJoCo's convex law.
+// One Newton step towards the acceleration of a robot with constraints, for MuJoCo's convex problem.
 //
 //   a* = argmin  1/2 a^T M a - b^T a + sum_i s_i(r_i),   r = J a - aref,   b = M a0
 //
@@ -8,8 +8,8 @@
 //   curvature H = M + J^T W J,       W = s''             factorised with the pattern of an elimination tree
 //   a_next = a - alpha H^-1 g,   alpha: the least cost along the step
 //
-// Where no block goes over to another piece of its cost between a and a + step, and the pieces are quadratic, a + step is the
-// solution: there is none left to do. So it is after finitely many steps, unless contacts slide on round cones.
+// If the pieces are quadratic and no block changes to another piece of its cost between a and a + step, a + step is the
+// solution. This happens after finitely many steps, unless contacts slide on round cones.
 #pragma once
 #include "core/constraint/line_search.h"
 #include "core/linear/elimination_tree.h"
@@ -18,7 +18,7 @@
 
 namespace featherstorm {
 
-// What a problem is made of; tree: of M and the rows.
+// Data of a problem. tree: pattern of M and the rows.
 template <class Tree, class Rows, class M, class B, class J, class Row> struct NewtonProblem {
   const Tree& tree;
   const Rows& rows;       // a pattern (core/constraint/row_pattern.h)
@@ -30,7 +30,7 @@ template <class Tree, class Rows, class M, class B, class J, class Row> struct N
 template <class Tree, class Rows, class M, class B, class J, class Row>
 NewtonProblem(const Tree&, const Rows&, M, B, J, Row, Row, Row) -> NewtonProblem<Tree, Rows, M, B, J, Row>;
 
-// y = J x and y += J^T x
+// y = J x (rows_times) and y += J^T x (add_rows_transposed)
 FS_HD void rows_times(const auto& rows, const auto& J, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (const PackedBlock& b : rows.block)
@@ -48,7 +48,7 @@ FS_HD void add_rows_transposed(const auto& rows, const auto& J, const auto& x, a
     }
 }
 
-// H += J^T W J, packed on the tree. The columns of a block grow.
+// H += J^T W J, packed on the tree. The columns of a block ascend.
 FS_HD void add_curvature(const auto& p, const auto& W, auto H) {
   using T = ScalarOf<decltype(H)>;
   for (const PackedBlock& b : p.rows.block)
@@ -79,13 +79,13 @@ FS_HD void curvature(const auto& p, const auto& W, auto H) {
   add_curvature(p, W, H);
 }
 
-// Where a step leaves the solution.
+// Result of a step.
 template <class T> struct NewtonOutcome {
-  T left;   // the greatest |g| at a, beside the greatest of M a, b and J^T f
-  T exact;  // 1 where a_next is the solution but for rounding
+  T left;   // greatest |g| at a, relative to the greatest entry of M a, b and J^T f
+  T exact;  // 1 where a_next is the solution up to rounding
 };
 
-// Goes on for `line_steps` steps where it is open, with
+// Continues the line search for `line_steps` steps, in instances where it is open, with
 //
 //   slope(alpha) = step^T (M a - b) + alpha step^T M step + sum s'(r + alpha J step)
 //
@@ -105,13 +105,13 @@ FS_HD void search_line(const auto& p, const auto& r, const auto& force, const au
   search_rows<line_steps>(p, r, Js, smooth, s);
 }
 
-// Newton's step from a, and what a search along it needs.
+// Computes Newton's step from a, and the inputs of a line search along it.
 //
 // in   p       the problem
 // in   a (nv)
 // out  step (nv), g (nv)
 // out  r (n)   J a - aref;  Js (n)  J step
-// out  force (n)  of the rows at a + step where that is exact, else at a
+// out  force (n)  of the rows at a + step where that is the solution, else at a
 FS_HD auto newton_direction(const auto& p, const auto& a, auto step, auto g, auto r, auto Js, auto force) {
   using T = ScalarOf<decltype(step)>;
   const int n = p.rows.rows(), nv = p.tree.nv;
@@ -139,7 +139,7 @@ FS_HD auto newton_direction(const auto& p, const auto& a, auto step, auto g, aut
   for (int k = 0; k < nv; k++) step[k] = -g[k];
   solve<Factor::LTDL>(p.tree, H.data(), step);
 
-  // whether a + step is on the same pieces everywhere
+  // exact if a + step is on the same piece in all blocks
   auto ahead = scratch<T>(n);
   auto force_ahead = scratch<T>(n);
   T changed(0.0);
@@ -154,10 +154,12 @@ FS_HD auto newton_direction(const auto& p, const auto& a, auto step, auto g, aut
   return NewtonOutcome<T>{left * rcp(scale), select(exact, one, zero)};
 }
 
+// Takes one Newton step with its line search.
+//
 // in   p       the problem
 // in   a (nv)
 // out  a_next (nv)
-// out  force (n)  of the rows at a_next where that is exact, else at a
+// out  force (n)  of the rows at a_next where that is the solution, else at a
 FS_HD auto newton_step(const auto& p, const auto& a, auto a_next, auto force) {
   using T = ScalarOf<decltype(a_next)>;
   const int n = p.rows.rows(), nv = p.tree.nv;

@@ -1,4 +1,4 @@
-// The coordinates that move two bodies against each other: those of the joints on the path from one to the other.
+// Coordinates that move two bodies relative to each other: those of the joints on the path between the bodies.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -7,11 +7,11 @@ namespace featherstorm {
 
 struct PathColumn {
   int v = 0;           // coordinate
-  int body = 0;        // whose joint
-  bool first = false;  // whether it moves the first of the two
+  int body = 0;        // body whose joint has the coordinate
+  bool first = false;  // true if the coordinate moves the first of the two bodies
 };
 
-// In the order of the coordinates.
+// Returns the coordinates of a pair, in ascending order.
 inline std::vector<PathColumn> pair_columns(const auto& m, int a, int b) {
   std::vector<PathColumn> columns;
   const auto add = [&](int& body, bool first) {
@@ -27,7 +27,7 @@ inline std::vector<PathColumn> pair_columns(const auto& m, int a, int b) {
   return columns;
 }
 
-// Of all pairs of a world.
+// The coordinates of all pairs of a world.
 struct PairColumns {
   std::vector<PathColumn> column;
   std::vector<int> start;  // (pairs + 1)
@@ -41,7 +41,7 @@ struct PairColumns {
     start.push_back(static_cast<int>(column.size()));
   }
   int columns(int pair) const { return start[pair + 1] - start[pair]; }
-  // Numbers of the Jacobians of all candidates.
+  // Returns the number of entries of the Jacobians of all candidates.
   int entries(const auto& contacts) const {
     int n = 0;
     for (std::size_t i = 0; i < contacts.pair.size(); i++)

@@ -1,6 +1,7 @@
-// A place on a body in motion, world axes: its velocity, and its acceleration where all joints have none.
+// Motion of a frame fixed to a body, in world axes: its velocity, and its acceleration when all joint accelerations are
+// zero.
 //
-//   v = J v,  a = dJ/dt v     of the place's orientation and of its origin, a classical acceleration
+//   v = J v,  a = dJ/dt v     of the frame's orientation and of its origin; a is a classical acceleration
 #pragma once
 #include "core/kinematics/kinematics.h"
 
@@ -29,7 +30,7 @@ FS_HD PointMotion<T> point_motion(const auto& m, const auto& x, const auto& X, c
   });
   const Placement<T>& B = X[place.body];
   const Vec3<T> r = cast<T>(place.X.r), u = V.v + cross(V.w, r);
-  // of the point: a + alpha x r + w x u
+  // acceleration of the point: a + alpha x r + w x u
   return {B.r + B.R * r, B.R * V.w, B.R * u, B.R * A.w, B.R * (A.v + cross(A.w, r) + cross(V.w, u))};
 }
 

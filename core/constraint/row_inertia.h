@@ -1,23 +1,23 @@
-// What the inverse inertia A = J M^-1 J^T along a row is where the robot is, for rows that are not weighed with that at qpos0.
+// Inverse inertia A = J M^-1 J^T along a row at the present position, for worlds that do not use the value at qpos0.
 //
 //   exact     |Y|^2,  Y = J L^-1 D^-1/2,  M = L^T D L                             [diagexact]
 //   discrete  A (sum_k J_k^2 / M^_kk) / (sum_k J_k^2 / M_kk),  M^ = M + h D + h^2 K  (core/mujoco/discrete_step.h)
 //
-// All rows of a contact have the A of its first one: of its normal, of a pyramid its first edge.
+// All rows of a contact share the A of its first row: the normal, or the first edge of a pyramid.
 #pragma once
 #include "core/constraint/delassus.h"
 #include "core/constraint/impedance.h"
 
 namespace featherstorm {
 
-// How many numbers row_weights has.
+// Returns how many numbers row_weights writes.
 FS_HD int weights_of(const auto& m, const auto& w) {
   return w.constraints.exact_inertia ? static_cast<int>(m.nh) : w.is_discrete() ? 2 * static_cast<int>(m.nv) : 0;
 }
-// What rows are weighed with.
+// Computes the weights that the inverse inertia of rows needs.
 //
-// in   mass, diagonal (nh)  M; M^ with but the diagonals of what acts along lengths, or M
-// out  weights (weights_of)  factor of `diagonal` as of half_factor, or 1 / M^_kk, then 1 / M_kk
+// in   mass, diagonal (nh)  M; M^ without the off-diagonal terms of forces along lengths, or M
+// out  weights (weights_of)  factor of `diagonal` by half_factor, or 1 / M^_kk, then 1 / M_kk
 FS_HD void row_weights(const auto& m, const auto& w, const auto& mass, const auto& diagonal, auto weights) {
   if (w.constraints.exact_inertia) return half_factor(m, diagonal, weights);
   for (int k = 0; k < m.nv && w.is_discrete(); k++) {
@@ -38,7 +38,7 @@ template <class T> FS_HD T discrete_share(int n, int nv, const auto& row, const 
   return select(given, above * rcp(select(given, below, T(1.0))), T(1.0));
 }
 
-// in   factor (nh)  of half_factor
+// in   factor (nh)  by half_factor
 // in   row (nv)  of J
 template <class T> FS_HD T exact_inertia(const auto& m, const auto& factor, const auto& row) {
   auto y = scratch<T>(m.nv);
@@ -49,7 +49,7 @@ template <class T> FS_HD T exact_inertia(const auto& m, const auto& factor, cons
   return max(sum, T(least_denominator));
 }
 
-// The rows of constraints, which have been written for the inverse inertia at qpos0.
+// Rescales D of constraint rows that were written with the inverse inertia at qpos0.
 //
 // in-out  J (rows nv), D (rows)
 FS_HD void weigh_rows(const auto& m, const auto& w, int rows, const auto& J, const auto& weights, auto D) {
@@ -62,7 +62,7 @@ FS_HD void weigh_rows(const auto& m, const auto& w, int rows, const auto& J, con
   }
 }
 
-// Number k of a contact's first row or edge, J (dimension n) packed.
+// Returns entry k of a contact's first row or edge, J (dimension n) packed.
 template <class T> FS_HD T first_edge(const auto& pair, bool cone, const auto& J, int n, int k) {
   const T normal = J[k];
   return pair.dimension == 1 || cone ? normal : normal + T(pair.friction[0]) * J[n + k];

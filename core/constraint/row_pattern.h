@@ -1,6 +1,7 @@
-// What the rows of constraints are to a solver: blocks of rows that have one cost and, of each, the coordinates that they move.
+// Structure of the constraint rows for a solver: blocks of rows that share one cost, and the coordinates that each
+// block moves.
 //
-// A Jacobian is packed: of each block its rows, each the numbers of the block's columns.
+// A Jacobian is packed: block by block, row by row, one entry for each column of the block.
 #pragma once
 #include <cassert>
 #include <type_traits>
@@ -13,16 +14,16 @@ namespace featherstorm {
 // Unilateral: limits, contacts without friction. Pyramid, Cone: the rows of one contact, its normal first.
 enum class RowKind : unsigned char { Equality, Friction, Unilateral, Pyramid, Cone };
 
-// Rows that have one cost.
+// Rows that share one cost.
 struct RowBlock {
   RowKind kind = RowKind::Equality;
   int first = 0, rows = 1;
 };
 
-// Six rows at most.
+// A block has at most six rows.
 inline constexpr int most_rows = 6, most_entries = 21;
 
-// f(n) with n = rows as a constant.
+// Calls f(n) with n = rows as a compile-time constant.
 FS_HD void with_rows(int rows, auto&& f) {
   switch (rows) {
     case 1: return f(std::integral_constant<int, 1>{});
@@ -35,9 +36,9 @@ FS_HD void with_rows(int rows, auto&& f) {
 }
 
 struct PackedBlock : RowBlock {
-  int column = 0, columns = 0;  // its coordinates, among all columns
-  int entry = 0;                // where its numbers of J begin: rows columns
-  int w = 0;                    // where its part of W begins, the lower half: rows (rows + 1) / 2
+  int column = 0, columns = 0;  // its coordinates, in the list of all columns
+  int entry = 0;                // offset of its entries of J: rows columns
+  int w = 0;                    // offset of its entries of W, the lower half: rows (rows + 1) / 2
 };
 
 // Block: a vector or a slice of blocks.
@@ -49,7 +50,7 @@ template <class Blocks, class Columns> struct RowPatternOf {
   FS_HD int rows() const { return size() == 0 ? 0 : last().first + last().rows; }
   FS_HD int entries() const { return size() == 0 ? 0 : last().entry + last().rows * last().columns; }
   FS_HD int curvatures() const { return size() == 0 ? 0 : last().w + last().rows * (last().rows + 1) / 2; }
-  // A block behind the others whose columns are there already.
+  // Appends a block whose columns exist already.
   FS_HD const PackedBlock& add(RowKind kind, int n, int at, int columns) {
     block.push_back({{kind, rows(), n}, at, columns, entries(), curvatures()});
     return last();

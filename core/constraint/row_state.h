@@ -1,4 +1,4 @@
-// Forces and curvatures of the rows that have one cost s(r), r = J a - aref.
+// Forces and curvatures of rows that share one cost s(r), r = J a - aref.
 //
 //   equality      s = D r^2 / 2
 //   friction      s = D r^2 / 2 where |r| < f / D, beyond it straight with slope +-f
@@ -8,15 +8,17 @@
 //                 0 where N >= mu T;  sum_k D_k r_k^2 / 2 where mu N + T <= 0;
 //                 between them D_0 (N - mu T)^2 / (2 mu^2 (1 + mu^2))
 //
-// f of a row: the greatest dry friction, or the coefficient of a direction of a contact; mu, the coefficient of the cone
-// that softness makes regular, is f of its first row. MuJoCo's documentation, chapter Computation, "Friction cones".
+// f of a row is the greatest dry friction, or the friction coefficient of a direction of a contact. mu is the
+// coefficient of the regularised cone; it is stored as f of the first row. MuJoCo's documentation, chapter Computation,
+// "Friction cones".
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
-// What of a cone follows from r. u_k is made where it is needed: an array of as many as a block has rows would lie in memory.
+// Quantities of a cone that depend on r. u_k is recomputed when needed, because an array with one entry a row would go
+// to memory.
 template <class T> struct ConeState {
   T N, T_, inverse_T;
   T stiffness;  // D_0 / (mu^2 (1 + mu^2))
@@ -35,9 +37,11 @@ template <class T> FS_HD ConeState<T> cone_state(int rows, const auto& r, const 
   return c;
 }
 
+// Computes the forces and curvatures of one block.
+//
 // in   r, D, f (rows)  of the block
 // out  force (rows)  -s'
-// out  W (rows (rows + 1) / 2)  s'', rows of its lower half
+// out  W (rows (rows + 1) / 2)  s'', lower half row by row
 template <class T>
 FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const auto& f, auto force, auto W) {
   const T zero(0.0);
@@ -88,7 +92,7 @@ FS_HD void block_state(const RowBlock& b, const auto& r, const auto& D, const au
   }
 }
 
-// Of all blocks of a problem that has rows, D and friction.
+// Computes the forces and curvatures of all blocks of a problem that has rows, D and friction.
 //
 // in   r (n)  J a - aref
 // out  force (n), W (rows.curvatures())
@@ -99,7 +103,7 @@ FS_HD void block_states(const auto& p, const auto& r, auto force, auto W) {
                    slice(W, b.w));
 }
 
-// 1 where r and q are not on the same piece of s, or on one that is not quadratic, else 0.
+// Returns 1 if r and q are on different pieces of s, or on a piece that is not quadratic, else 0.
 //
 // in   r, q, D, f (rows)
 template <class T> FS_HD T other_piece(const RowBlock& b, const auto& r, const auto& q, const auto& D, const auto& f) {
@@ -135,7 +139,7 @@ template <class T> FS_HD T other_piece(const RowBlock& b, const auto& r, const a
   return zero;
 }
 
-// First and second derivative of s along r + alpha p.
+// First and second derivatives of s along r + alpha p.
 template <class T> struct Slope { T first, second; };
 
 // in   r, p, D, f (rows)  of the block, at alpha = 0

@@ -1,7 +1,7 @@
-// How a robot moves, along the axes of the world.
+// Motion of a robot in world axes.
 //
 //   body i         its angular velocity and the velocity of its origin
-//   coordinate k   the same of its body where it alone has velocity 1
+//   coordinate k   the motion of its body when this coordinate has velocity 1 and all others 0
 #pragma once
 #include "core/kinematics/kinematics.h"
 

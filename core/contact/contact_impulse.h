@@ -1,21 +1,22 @@
-// Impulses at all contacts of a system at once, with restitution and Coulomb friction. RBDA (11.57)-(11.59), (11.64).
+// Simultaneous impulses at all contacts of a system, with restitution and Coulomb friction. RBDA (11.57)-(11.59),
+// (11.64).
 //
 //   H dqd = G^T lambda,   zeta+ = A lambda + zeta-,   A = G H^-1 G^T
 //   normals    zeta_n+ >= -e zeta_n-,  lambda_n >= 0, complementary   (Newton's restitution where zeta_n- < 0)
 //   tangents   Coulomb's law between lambda_t and zeta_t+              (projected_gauss_seidel.h)
 //
-// One contact without friction is (11.65) and with enough of it (11.72). With e = 0, or without friction where one e
-// holds for all contacts and none parts before the impact, energy never grows. Otherwise Newton's rule may create
-// some: it fixes velocities, whatever the work.
+// A single contact without friction is (11.65), one with sufficient friction (11.72). Energy never grows with e = 0. It
+// never grows without friction either, if all contacts have the same e and none separates before the impact. Otherwise
+// Newton's rule may create energy, because it prescribes velocities regardless of the work.
 #pragma once
 #include "core/contact/contact_system.h"
 
 namespace featherstorm {
 
 // in      q (nq), v (nv)  at the impact
-// in      active (nc)  1 for contacts that are closed at that instant, 0 for the others
+// in      active (nc)  1 for contacts that are closed at that instant, else 0
 // in      sweeps
-// in out  lambda (nr)  [N s]  a first guess, 0 where there is none; impulses: normal, tangents of each contact
+// in out  lambda (nr)  [N s]  initial guess or 0; impulses: normal, tangents of each contact
 // out     v_next (nv)  after the impact; may be v
 template <Friction friction = Friction::Cone>
 FS_HD void contact_impulse(const auto& m, const auto& contacts, const auto& q, const auto& v, const auto& active,

@@ -1,11 +1,12 @@
-// Contact kinematics: gaps, normals, Jacobian rows and what depends on velocity. RBDA (11.25)-(11.31), (11.37)-(11.40).
+// Contact kinematics: gaps, normals, Jacobian rows and velocity-dependent quantities. RBDA (11.25)-(11.31),
+// (11.37)-(11.40).
 //
 //   phi >= 0,   t = (J_s^T - J_p^T) n = (dphi/dq)^T,   zeta = t^T qd = dphi/dt
 //   zetad = t^T qdd + td^T qd,   td^T qd = n . (a_s - a_p) + nd . (v_s - v_p),   a the velocity-product accelerations
 //
-// n points from the predecessor to the successor. The rows of a contact are normal, tangent 1, tangent 2: right-handed
-// axes, those of the surface's frame on a plane (z, x, y). Everything is computed in world axes about the origin of
-// body 1 (world_axes.h), so nothing is lost far from the world's origin.
+// n points from the predecessor to the successor. The rows of a contact are normal, tangent 1, tangent 2. These are
+// right-handed axes; on a plane they are axes z, x, y of the surface's frame. All quantities are in world axes about
+// the origin of body 1 (world_axes.h), so precision does not suffer far from the world's origin.
 #pragma once
 #include "core/contact/surface/surfaces.h"
 #include "core/kinematics/common_frame.h"
@@ -13,6 +14,8 @@
 
 namespace featherstorm {
 
+// Computes gap, axes and point of a contact.
+//
 // in   X (nb + 1)  from world_axes
 template <class T, class P>
 FS_HD ContactAt<T> contact_at(const Contact<P>& c, const auto& X) {
@@ -27,7 +30,7 @@ FS_HD ContactAt<T> contact_at(const Contact<P>& c, const auto& X) {
   return k;
 }
 
-// visit(j) for the coordinates on the paths from both bodies of a contact to the world, in descending order.
+// Calls visit(j) for the coordinates on the paths from both bodies of a contact to the world, in descending order.
 FS_HD void along_contact(const auto& m, const auto& c, auto&& visit) {
   auto last = [&](int body) { return body == 0 ? -1 : m.body[body].v + freedoms(m, body) - 1; };
   for (int i = last(c.s), j = last(c.p); i >= 0 || j >= 0;) {
@@ -38,7 +41,8 @@ FS_HD void along_contact(const auto& m, const auto& c, auto&& visit) {
   }
 }
 
-// One row of a contact: row[j] = S_j . (force e through C) along the path between its bodies; others stay.
+// Writes one row of a contact: row[j] = S_j . (force e through C) along the path between its bodies. Other entries are
+// unchanged.
 template <class T>
 FS_HD void set_row(const auto& m, const auto& c, const auto& S, const Vec3<T>& e, const Vec3<T>& at, auto row) {
   const Force<T> F{cross(at, e), e};
@@ -50,12 +54,14 @@ FS_HD void set_row(const auto& m, const auto& c, const auto& S, const Vec3<T>& e
   });
 }
 
+// Computes gaps and Jacobian rows of all contacts.
+//
 // in   q (nq)
-// in   rows  of each contact: 1, normals only, or 3, normals and tangents
+// in   rows  per contact: 1, normals only, or 3, normals and tangents
 // out  phi (nc)     [m]  gaps
 // out  margin (nc)  [m]  as in ContactAt
 // out  G (rows nc nv)  the rows t^T, contact by contact [m | 1]; all entries are written
-// Cost O(nb + rows nc depth), without what clears G.
+// Cost O(nb + rows nc depth), plus clearing G.
 FS_HD void contact_rows(const auto& m, const auto& contacts, const auto& q, int rows, auto phi, auto margin, auto G) {
   using T = ScalarOf<decltype(q)>;
   const CommonFrame f(m, q);
@@ -69,7 +75,7 @@ FS_HD void contact_rows(const auto& m, const auto& contacts, const auto& q, int 
   }
 }
 
-// Velocities and velocity-product accelerations of all bodies in the common frame of world_axes, at qdd = 0.
+// Computes velocities and velocity-product accelerations of all bodies in the common frame of world_axes, at qdd = 0.
 template <class Motions>
 FS_HD void world_motions(const auto& m, const auto& x, const auto& X, const auto& qd, Motions& v, Motions& a) {
   using T = ScalarOf<decltype(x)>;
@@ -84,7 +90,7 @@ FS_HD void world_motions(const auto& m, const auto& x, const auto& X, const auto
   }
 }
 
-// d/dt of the normal.
+// Returns d/dt of the normal.
 template <class T>
 FS_HD Vec3<T> normal_rate(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
   Vec3<T> rate = zero3<T>();
@@ -92,8 +98,8 @@ FS_HD Vec3<T> normal_rate(const auto& c, const ContactAt<T>& at, const Motion<T>
   return rate;
 }
 
-// td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal; that line goes through the
-// sphere's centre r, so nd = (rd x n; dn/dt) about where r is at this instant.
+// Returns td^T qd, RBDA (11.30). The spatial vector n is a force along the line of the normal. This line passes through
+// the sphere's centre r, so nd = (rd x n; dn/dt) about the present position of r.
 template <class T>
 FS_HD T contact_bias(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p,
                      const Motion<T>& a_s, const Motion<T>& a_p) {
@@ -102,6 +108,8 @@ FS_HD T contact_bias(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s
   return dot(at.e[0], a.v + cross(a.w, at.r)) + dot(cross(rd, at.e[0]), v.w) + dot(nd, v.v + cross(v.w, at.r));
 }
 
+// Computes separation velocities and their bias.
+//
 // in   q (nq), qd (nv)
 // out  zeta (nc)  [m/s]  separation velocities
 // out  bias (nc)  [m/s^2]  td^T qd
@@ -121,7 +129,8 @@ FS_HD void contact_rates(const auto& m, const auto& contacts, const auto& q, con
   }
 }
 
-// Where contacts are, for users.
+// Computes the frames of all contacts.
+//
 // in   q (nq)
 // out  frame (12 nc)  of each contact, world: the point [m], normal, tangents 1 and 2
 FS_HD void contact_frames(const auto& m, const auto& contacts, const auto& q, auto frame) {

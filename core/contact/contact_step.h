@@ -1,38 +1,38 @@
-// One step in time with contacts: the semi-implicit Euler of step.h with contact impulses at velocity level.
+// One time step with contacts: the semi-implicit Euler method of step.h, with contact impulses at velocity level.
 //
 //   (H + dt D) (v_next - v) = dt (tau - C - D v) + G^T lambda,   q_next = q (+) v_next dt
 //   normals    G_n v_next >= target,  lambda_n >= 0, complementary;   tangents  Coulomb's law on G_t v_next
 //
-//   target = -phi / dt                                  apart: the gap may close within the step, no more
+//   target = -phi / dt                                  apart: the gap may just close within the step
 //          = min(erp max(-phi - slop, 0) / dt, max_push)   penetrating: Baumgarte's stabilisation, RBDA (8.22)
-//          = -e zeta-                                   where the step would hit, faster than `rebound`
+//          = -e zeta-                                   if the step would hit, faster than `rebound`
 //
-// No contact has to be declared as touching: one that is far apart has a target that it meets with lambda = 0, so all
-// instances run the same text. The problem is solved by projected Gauss-Seidel on the Delassus matrix of H + dt D, with
-// lambda of the last step as first guess. Whatever the number of sweeps, forces never pull and stay within the friction
-// disc; the gaps are met to the residual of the sweeps.
+// Contacts need not be declared as touching: a contact that is far apart meets its target with lambda = 0. All
+// instances therefore run the same instructions. The problem is solved by projected Gauss-Seidel on the Delassus matrix
+// of H + dt D, with lambda of the last step as initial guess. For any number of sweeps, forces never pull and stay
+// within the friction disc. The gaps are met up to the residual of the sweeps.
 //
-// The push is a means to move bodies apart, no velocity of theirs: `relax` further sweeps without it give v_next and
-// lambda, so it adds no energy and no body pops out of the ground. With relax = 0 the push stays in v_next.
+// The push moves bodies apart but is not part of their velocity: v_next and lambda come from `relax` further sweeps
+// without it. It therefore adds no energy, and no body pops out of the ground. With relax = 0 the push stays in v_next.
 //
-// contact_step is prepare, sweeps, apply; the three are texts of their own for callers that look between them
-// (residual, another solver) or run the sweeps as the real loop of a traced Program.
+// contact_step consists of prepare, sweeps, apply. They are separate algorithms for two kinds of callers: those that
+// need results in between (residual, another solver), and those that run the sweeps as a real loop of a traced Program.
 #pragma once
 #include "core/contact/contact_system.h"
 #include "core/step/step.h"
 
 namespace featherstorm {
 
-// Numbers of the contacts of a step, the same for all contacts.
+// Parameters of a step, the same for all contacts.
 template <class T> struct ContactParameters {
-  T erp;         // part of a penetration that is removed in a step, 0 to 1; 0.2 is usual
-  T slop;        // penetration that is left alone [m]
+  T erp;         // fraction of a penetration removed in a step, 0 to 1; 0.2 is usual
+  T slop;        // penetration that is not removed [m]
   T max_push;    // fastest removal of a penetration [m/s]
-  T rebound;     // slowest rebound; slower ones are none [m/s]
+  T rebound;     // slowest rebound; slower impacts do not rebound [m/s]
   T compliance;  // added to the diagonal of A for normals [1/kg]: makes lambda unique, and softens; 0 is allowed
 };
 
-// How fast a contact has to part at the end of the step, and how much of that is push.
+// Separation velocity that a contact must reach at the end of the step, and the part of it that is push.
 template <class T> struct ContactTarget {
   T speed, push;  // [m/s]
 };
@@ -42,19 +42,21 @@ FS_HD ContactTarget<T> contact_target(const Contact<P>& c, const ContactParamete
                                       const T& per_second, const T& phi, const T& before, const T& free) {
   const T zero(0.0), bounce = -(before * c.restitution);
   const T push = min(max(-phi - T(p.slop), zero) * T(p.erp) * per_second, T(p.max_push));
-  const T none = select(phi + dt * free < zero, bounce, zero);  // 0 as well where the step would not hit
+  const T none = select(phi + dt * free < zero, bounce, zero);  // also 0 if the step would not hit
   const auto bounces = T(p.rebound) < none;
   return {select(bounces, bounce, select(zero < phi, -(phi * per_second), push)), select(bounces, zero, push)};
 }
 
+// Assembles the contact problem of a step.
+//
 // in      q, v, drive, f_ext, s  as in step.h;  c  see above
 // out     phi (nc)  [m]  gaps at q
 // out     v_free (nv)  velocity at the end of the step without contacts
 // out     L (nh)  factor of H + dt D
 // out     Z (nr nv)  G L^-1
-// out     A (nr nr), b (nr), weights (6 nc)  what contact_sweep takes
-// out     push (nc)  [m/s]  what is to be added to b of the normals for the velocity without push
-// in out  lambda (nr)  set to 0 for contacts beside their patches
+// out     A (nr nr), b (nr), weights (6 nc)  inputs of contact_sweep
+// out     push (nc)  [m/s]  added to b of the normals, gives the velocity without push
+// in out  lambda (nr)  set to 0 for contacts outside their patches
 template <class M, class C, class Q, class V, class Drive, class F, class S, class OutPhi, class OutV, class OutL,
           class OutZ, class OutA, class OutB, class OutW, class OutP, class InOut>
 FS_HD void contact_step_prepare(const M& m, const C& contacts, const Q& q, const V& v, const Drive& drive,
@@ -92,7 +94,7 @@ FS_HD void contact_step_prepare(const M& m, const C& contacts, const Q& q, const
   contact_weights(contacts, A, active.data(), weights, lambda);
 }
 
-// v_next = v_free + L^-1 D^-1 Z^T lambda. v_next may be v_free.
+// Computes v_next = v_free + L^-1 D^-1 Z^T lambda. v_next may be v_free.
 FS_HD void apply_contact_impulses(const auto& m, const auto& contacts, const auto& v_free, const auto& L, const auto& Z,
                                   const auto& lambda, auto v_next) {
   using T = ScalarOf<decltype(v_free)>;
@@ -104,12 +106,14 @@ FS_HD void apply_contact_impulses(const auto& m, const auto& contacts, const aut
   for (int k = 0; k < m.nv; k++) v_next[k] = v_free[k] + w[k];
 }
 
+// Takes one step.
+//
 // in      q (nq), v (nv), drive, f_ext (6 nb), s  as in step.h
 // in      c  see above
-// in      sweeps, relax  how many, with and without push
-// in out  lambda (nr)  [N s]  impulses of the last step as first guess, 0 where there is none; impulses of this step
+// in      sweeps, relax  number of sweeps with and without push
+// in out  lambda (nr)  [N s]  impulses of the last step as initial guess, or 0; impulses of this step
 // out     q_next (nq), v_next (nv)  may be q, v
-// Cost of step, contact_inertia with 3 rows, and O(nr^2) a sweep.
+// Cost of step, contact_inertia with 3 rows, and O(nr^2) per sweep.
 template <Friction friction = Friction::Cone, class S>
 FS_HD void contact_step(const auto& m, const auto& contacts, const auto& q, const auto& v, const auto& drive,
                         const auto& f_ext, const StepParameters<S>& s, const ContactParameters<S>& c, int sweeps,

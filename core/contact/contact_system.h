@@ -4,7 +4,7 @@
 //   zetad = M lambda + d,   zetad >= 0,  lambda >= 0,  zetad . lambda = 0
 //   M = G H^-1 G^T = Z D^-1 Z^T,   Z = G L^-1,   d = G H^-1 (tau - C) + Gd qd,   rows of G the normals t^T
 //
-// through the branch-sparse factor H = L^T D L, by half solves along the paths of each contact only.
+// H = L^T D L is the branch-sparse factor; half solves run only along the paths of each contact.
 #pragma once
 #include "core/contact/contact_kinematics.h"
 #include "core/contact/projected_gauss_seidel.h"
@@ -14,9 +14,9 @@
 
 namespace featherstorm {
 
-// The Delassus matrix of a set of contacts.
+// Computes the Delassus matrix of a set of contacts.
 // in      L (nh)  the factor of ltdl
-// in      rows    of each contact, as in contact_rows
+// in      rows    per contact, as in contact_rows
 // in out  G (rows nc nv)  replaced by Z = G L^-1
 // out     A (rows nc rows nc)  [1/kg] symmetric, semidefinite; all entries
 // Cost O(rows nc d^2 + (rows nc)^2 d), d the length of paths in coordinates.
@@ -46,7 +46,7 @@ FS_HD void add_contact_forces(const auto& m, const auto& contacts, int rows, con
     along_contact(m, contacts.contact[a / rows], [&](int j) { w[j] = w[j] + Z[a * m.nv + j] * lambda[a]; });
 }
 
-// Everything of (11.34), with what it takes to get qdd from lambda.
+// Computes all quantities of (11.34), and the inputs needed to get qdd from lambda.
 // in   q (nq), qd (nv), tau (nv), f_ext (6 nb)  as in fd_crba
 // out  phi, margin, zeta (nc)  as in contact_kinematics.h
 // out  A (nc nc)  [1/kg] M of (11.35)
@@ -54,7 +54,7 @@ FS_HD void add_contact_forces(const auto& m, const auto& contacts, int rows, con
 // out  H (nh)     the factor L, D of the inertia matrix
 // out  Z (nc nv)  G L^-1
 // out  w (nv)     L^-T (tau - C), so that qdd = L^-1 D^-1 (w + Z^T lambda)
-// Cost O(nb + nh d) and that of contact_inertia.
+// Cost O(nb + nh d) plus contact_inertia.
 template <class M, class C, class Q, class V, class Tau, class F, class Out, class OutA, class OutH, class OutZ,
           class OutW>
 FS_HD void contact_system(const M& m, const C& contacts, const Q& q, const V& qd, const Tau& tau, const F& f_ext,
@@ -73,11 +73,11 @@ FS_HD void contact_system(const M& m, const C& contacts, const Q& q, const V& qd
     along_contact(m, contacts.contact[k], [&](int j) { d[k] = d[k] + Z[k * m.nv + j] * H[m.at(j, j)] * w[j]; });
 }
 
-// Forward dynamics with frictionless contacts: the solution of (11.41), (11.42) by sweeps of projected Gauss-Seidel.
+// Forward dynamics with frictionless contacts: solves (11.41), (11.42) by sweeps of projected Gauss-Seidel.
 // in      q (nq), qd (nv), tau (nv), f_ext (6 nb)
-// in      touching (nc)  1 where the contact is in state 3 of Figure 11.4 (contact_state.h), 0 elsewhere
+// in      touching (nc)  1 for contacts in state 3 of Figure 11.4 (contact_state.h), else 0
 // in      sweeps  a sweep costs O(nc^2)
-// in out  lambda (nc)  [N]  a first guess, 0 where there is none; the contact forces
+// in out  lambda (nc)  [N]  initial guess or 0; the contact forces
 // out     qdd (nv)     [rad/s^2 | m/s^2]
 FS_HD void fd_contacts(const auto& m, const auto& contacts, const auto& q, const auto& qd, const auto& tau,
                        const auto& f_ext, const auto& touching, int sweeps, auto lambda, auto qdd) {

@@ -1,28 +1,31 @@
-// Contact problems of a batch by a fixed number of projected Gauss-Seidel sweeps on the Delassus matrix A.
+// Solver of the contact problems of a batch: a fixed number of projected Gauss-Seidel sweeps on the Delassus matrix A.
 //
 //   w = A lambda + b
 //   normals    w_n >= 0,  lambda_n >= 0,  w_n lambda_n = 0                                              RBDA (11.42)
 //   tangents   |lambda_t| <= mu lambda_n,  w_t = 0 inside the disc, w_t = -s lambda_t, s >= 0, on its edge    (Coulomb)
 //
-// One sweep solves each contact's normal row, then its pair of tangent rows, with the others held:
+// One sweep solves each contact's normal row, then its pair of tangent rows, with the other forces held:
 //
 //   lambda_n = max(0, lambda_n - w_n / A_nn)
-//   lambda_t = lambda_t - A_tt^-1 w_t                      where that lies in the disc: it sticks
-//            = project(lambda_t - w_t / lmax(A_tt))        elsewhere: it slips
+//   lambda_t = lambda_t - A_tt^-1 w_t                      if that lies in the disc: sticks
+//            = project(lambda_t - w_t / lmax(A_tt))        else: slips
 //
-// (where A_tt is singular, as for a robot that moves in a plane, lmax takes its place in the first line too.) project
-// is the nearest point of the disc. With one step length for both tangents a fixed point has w_t opposite to lambda_t,
-// which is Coulomb's law in all directions and does not depend on the choice of tangents; scaling each tangent by its
-// own diagonal would not give that. Without friction a sweep is Gauss-Seidel on the QP (11.43): each lowers its
-// objective, and sweeps converge for every solvable problem, also where A is singular. With friction they are a
-// fixed-point iteration without such a guarantee.
+// If A_tt is singular, as for a planar robot, lmax replaces it in the first line too. project returns the nearest point
+// of the disc.
 //
-// Friction::Pyramid has the square |lambda_t| <= mu lambda_n, |lambda_u| <= mu lambda_n in place of the disc, each
-// tangent by its own diagonal element: friction that depends on the choice of tangents, for comparison with solvers
-// that have it.
+// Both tangents share one step length. A fixed point therefore has w_t opposite to lambda_t. This is Coulomb's law in
+// all directions, independent of the choice of tangents; scaling each tangent by its own diagonal would not give it.
 //
-// The sweep is a text of its own. With Expr the loop over sweeps of an algorithm unrolls; a Program whose text is one
-// sweep and that carries lambda (trace/program.h) runs it as a real loop instead.
+// Without friction a sweep is Gauss-Seidel on the QP (11.43): each sweep lowers the objective. Sweeps converge for
+// every solvable problem, even if A is singular. With friction they are a fixed-point iteration without such a
+// guarantee.
+//
+// Friction::Pyramid replaces the disc by the square |lambda_t| <= mu lambda_n, |lambda_u| <= mu lambda_n, and scales
+// each tangent by its own diagonal element. This friction depends on the choice of tangents. It exists for comparison
+// with solvers that use it.
+//
+// The sweep is a separate algorithm. With Expr, a loop over sweeps is unrolled. A Program that traces a single sweep
+// and carries lambda (trace/program.h) runs them as a real loop instead.
 #pragma once
 #include "core/scalar/scratch.h"
 
@@ -30,17 +33,17 @@ namespace featherstorm {
 
 enum class Friction { Cone, Pyramid };
 
-// 1 / x where x > 0, else 0.
+// Returns 1 / x if x > 0, else 0.
 template <class T> FS_HD T rcp_or_zero(const T& x) {
   const T zero(0.0);
   const auto positive = zero < x;
   return select(positive, rcp(select(positive, x, T(1.0))), zero);
 }
 
-// Normals only.
-// in      active (n)  1, or 0 for contacts that take no part
-// out     inverse (n)  1 / A_kk, 0 for these
-// in out  lambda (n)  0 for these
+// Computes weights for contacts without friction.
+// in      active (n)  1, or 0 for contacts that are excluded
+// out     inverse (n)  1 / A_kk, 0 for excluded contacts
+// in out  lambda (n)  set to 0 for excluded contacts
 FS_HD void normal_weights(int n, const auto& A, const auto& active, auto inverse, auto lambda) {
   using T = ScalarOf<decltype(A)>;
   for (int k = 0; k < n; k++) {
@@ -58,7 +61,7 @@ FS_HD void normal_sweep(int n, const auto& A, const auto& b, const auto& inverse
   }
 }
 
-// With friction: rows normal, tangent 1, tangent 2 of each contact.
+// Computes weights for contacts with friction: rows normal, tangent 1, tangent 2 of each contact.
 // in      A (nr nr)
 // in      active (nc)  as above
 // out     weights (6 nc)  1 / A_nn; 11, 12, 22 of A_tt^-1 or of 1 / lmax(A_tt); 1 / lmax(A_tt); mu
@@ -72,7 +75,7 @@ FS_HD void contact_weights(const auto& contacts, const auto& A, const auto& acti
     const auto on = half < active[k];
     const T a = A[t * n + t], b = A[u * n + t], c = A[u * n + u], s = half * (a + c), d = half * (a - c);
     const T step = select(on, rcp_or_zero(s + sqrt(d * d + b * b)), zero);
-    // the determinant, where it is more than rounding
+    // the determinant, if it exceeds rounding
     const T determinant = select(on, a * c - b * b, zero), inverse = rcp_or_zero(determinant);
     const auto regular = T(1e-4) * s * s < determinant;
     weights[6 * k] = select(on, rcp_or_zero(T(A[i * n + i])), zero);
@@ -85,7 +88,7 @@ FS_HD void contact_weights(const auto& contacts, const auto& A, const auto& acti
   }
 }
 
-// The nearest point of the disc of radius `radius` about 0.
+// Projects (x, y) to the nearest point of the disc of radius `radius` about 0.
 template <class T> FS_HD void project_on_disc(const T& radius, T& x, T& y) {
   const T square = x * x + y * y;
   const auto outside = radius * radius < square;
@@ -93,7 +96,7 @@ template <class T> FS_HD void project_on_disc(const T& radius, T& x, T& y) {
   x = x * scale, y = y * scale;
 }
 
-// The tangent forces that one step leads to, from l_t, u with residual w_t, u.
+// Takes one step of the tangent forces l_t, l_u with residuals w_t, w_u.
 template <class T>
 FS_HD void friction_step(const auto& weights, int k, const T& normal, const T& w_t, const T& w_u, T& l_t, T& l_u) {
   const T radius = weights[6 * k + 5] * normal, step = weights[6 * k + 4];
@@ -132,8 +135,8 @@ FS_HD void contact_sweep(const auto& contacts, const auto& A, const auto& b, con
   }
 }
 
-// How far lambda is from a solution: the largest change, times A's diagonal, that a simultaneous step would make. 0 at
-// solutions and only there. Same units as b.
+// Returns the error of lambda: the largest change, times A's diagonal, that a simultaneous step would make. It is 0
+// exactly at solutions. Same units as b.
 FS_HD auto contact_residual(const auto& contacts, const auto& A, const auto& b, const auto& weights,
                             const auto& lambda) {
   using T = ScalarOf<decltype(A)>;

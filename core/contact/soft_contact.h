@@ -1,51 +1,55 @@
-// Soft contact with Coulomb friction: forces that depend on positions, velocities and how the surface is deformed, so
-// that any forward dynamics takes them as external forces. RBDA section 11.8, (11.73)-(11.79), in three dimensions.
+// Soft contact with Coulomb friction. Forces depend on positions, velocities and the deformation of the surface, so any
+// forward dynamics can use them as external forces. RBDA section 11.8, (11.73)-(11.79), in three dimensions.
 //
-// What the surface is made of is a type, and `soft` an array of them, one for each contact:
+// The surface model is a type, and `soft` is an array of this type, one for each contact:
 //
 //   SoftSurface       spring and damper                               soft_surface.h
 //   NonlinearSurface  those of Hunt and Crossley, Marhefka and Orin   soft_surface.h
 //   SeriesSurface     spring and damper, in series with a spring      soft_series.h
 //   ArraySurface      springs and dampers at fixed places of a plane  soft_array.h
 //
-// Each is a structure of numbers with three functions: soft_numbers, how many state variables a contact has;
-// soft_force, its forces and the rates of its state; soft_update, its state after a step in time. This file has what
-// is the same for all: where contacts are, the friction disc, external forces, the step.
+// Each is a structure of numbers with three functions:
 //
-// Why friction is clamped radially, as a vector: the force that would make the bodies stick is replaced by the nearest
-// one within the friction disc. In one dimension that is (11.79). It depends on no choice of tangents, is continuous,
-// and the slip is opposite to the force: Coulomb's law in every direction, with the most dissipation the disc allows.
-// Clamping two tangents one by one does neither.
+//   soft_numbers   number of state variables of a contact
+//   soft_force     its forces, and the rates of its state
+//   soft_update    its state after a time step
 //
-// The contact point moves over the surface of p: `locus` is its velocity. A force `resist` against that motion (a
-// viscous term for the work that it takes to move the dent, or the slope of the dent itself) acts on the successor at
-// the sphere's centre, parallel to the tangent plane, so that its power is resist . locus. A force at the contact point
-// would not do: that point of a rolling body has no velocity, so friction would cancel it and the ball roll on.
+// This file has the parts that all models share: contact positions, the friction disc, external forces, the step.
+//
+// Friction is clamped radially, as a vector: the force that would make the bodies stick is replaced by the nearest
+// force within the friction disc. In one dimension that is (11.79). It is continuous and independent of the choice of
+// tangents. The slip is opposite to the force: this is Coulomb's law in every direction, with the greatest dissipation
+// that the disc allows. Clamping the two tangents separately has none of these properties.
+//
+// The contact point moves over the surface of p: `locus` is its velocity. A force `resist` opposes that motion: a
+// viscous term for the work of moving the dent, or the slope of the dent itself. It acts on the successor at the
+// sphere's centre, parallel to the tangent plane, so its power is resist . locus. It cannot act at the contact point:
+// that point of a rolling body has no velocity, so friction would cancel the force and the ball would roll on.
 #pragma once
 #include "core/contact/contact_kinematics.h"
 #include "core/step/step.h"
 
 namespace featherstorm {
 
-// One contact as a law sees it; world axes.
+// One contact, as input of a surface model; world axes.
 template <class T>
 struct SoftContact {
   ContactAt<T> at;
   Mat3<T> R;      // axes of body p in the world
   T zeta;         // separation velocity [m/s]
-  Vec3<T> v;      // of the successor's point at C over the predecessor's, tangential [m/s]
-  Vec3<T> locus;  // of the contact point over the predecessor's surface [m/s]
-  T gear;         // locus by the tangential velocity of the sphere's centre: 1 on a plane
+  Vec3<T> v;      // of the successor's point at C relative to the predecessor's, tangential [m/s]
+  Vec3<T> locus;  // velocity of the contact point over the predecessor's surface [m/s]
+  T gear;         // locus divided by the tangential velocity of the sphere's centre: 1 on a plane
 };
-// On the successor.
+// Forces on the successor.
 template <class T>
 struct SoftForce {
   T normal;         // f_n [N]
   Vec3<T> tangent;  // f_t at C, world axes [N]
-  Vec3<T> resist;   // against the motion of the contact point over the surface, world axes [N]
+  Vec3<T> resist;   // opposes the motion of the contact point over the surface, world axes [N]
 };
 
-// The nearest force to f within the disc of radius `limit`.
+// Returns the force nearest to f within the disc of radius `limit`.
 template <class T>
 FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
   const T one(1.0), square = dot(f, f);
@@ -53,7 +57,7 @@ FS_HD Vec3<T> within_disc(const Vec3<T>& f, const T& limit) {
   return f * select(slips, limit * rcp(sqrt(select(slips, square, one))), one);
 }
 
-// visit(k, contact, X) for all contacts, X the placements of world_axes.
+// Calls visit(k, contact, X) for all contacts, with X the placements of world_axes.
 template <class T>
 FS_HD void with_soft_contacts(const auto& m, const auto& contacts, const auto& q, const auto& v, auto&& visit) {
   const CommonFrame common(m, q);
@@ -73,7 +77,7 @@ FS_HD void with_soft_contacts(const auto& m, const auto& contacts, const auto& q
   }
 }
 
-// f_ext of a body += force F at a point of the common frame.
+// Adds force F at a point of the common frame to f_ext of a body.
 template <class T>
 FS_HD void add_force_at(int body, const auto& X, const Vec3<T>& at, const Vec3<T>& F, auto f_ext) {
   if (body == 0) return;
@@ -84,9 +88,11 @@ FS_HD void add_force_at(int body, const auto& X, const Vec3<T>& at, const Vec3<T
   }
 }
 
+// Computes contact forces and state rates.
+//
 // in      q (nq), v (nv)
-// in      soft (nc)  the surface of each contact, all of one type; N = soft_numbers of it
-// in      u (N nc)   state of each contact, as its type has it; 0 where the surface is relaxed
+// in      soft (nc)  surface of each contact, all of one type; N = soft_numbers of it
+// in      u (N nc)   state of each contact, as its type defines it; 0 for a relaxed surface
 // in out  f_ext (6 nb)  as in rnea.h; the contact forces are added
 // out     f (3 nc)   [N]  on the successor: normal, tangents of contact_rows; without `resist`
 // out     ud (N nc)  du/dt
@@ -106,10 +112,10 @@ FS_HD void soft_contact_forces(const auto& m, const auto& contacts, const auto& 
   });
 }
 
-// The surfaces after dt, relaxing by closed forms, so dt may be longer than D / K.
+// Computes the state of the surfaces after dt. They relax by closed forms, so dt may exceed D / K.
 // in      q (nq)   at the beginning of the step
-// in      v (nv)   velocity during it: the one at its end, for semi-implicit steps
-// in      f (3 nc) [N]  as soft_contact_forces gave it at the beginning
+// in      v (nv)   velocity during the step: the velocity at its end, for semi-implicit steps
+// in      f (3 nc) [N]  from soft_contact_forces at the beginning of the step
 // in out  u (N nc)
 FS_HD void soft_contact_update(const auto& m, const auto& contacts, const auto& soft, const auto& q, const auto& v,
                                const auto& f, const auto& time, auto u) {
@@ -119,8 +125,8 @@ FS_HD void soft_contact_update(const auto& m, const auto& contacts, const auto& 
   });
 }
 
-// One step of step.h with soft contacts. Contact forces are taken at the beginning of the step: dt has to be short
-// against sqrt(m / K) and m / D of the contacts.
+// Takes one step of step.h with soft contacts. Contact forces are those at the beginning of the step: dt must be short
+// compared with sqrt(m / K) and m / D of the contacts.
 // in      q (nq), v (nv), drive, f_ext (6 nb), s  as in step.h
 // in out  u (N nc)
 // out     f (3 nc)  [N]

@@ -1,26 +1,26 @@
-// A surface that is a massless patch on springs and dampers at the contact point. RBDA (11.73)-(11.79).
+// Surface model: a massless patch on springs and dampers at the contact point. RBDA (11.73)-(11.79).
 //
 //   normal   f_n = max(0, -K_n z - D_n pd) where p <= z, else 0        zd = -(K_n z + f_n) / D_n
 //   tangent  f_stick = -K_t x - D_t v,  f_t = f_stick within the disc of mu f_n        xd = -(K_t x + f_t) / D_t
 //
-// p is the gap (negative where the undeformed bodies overlap), z the patch's displacement along the normal, x the one
-// in the tangent plane. In contact z = p; a patch that is left relaxes as z e^(-K t / D), which is also the highest a
-// patch can follow: contact lasts while p <= that. So one number z does for both, and no event has to be found.
+// p is the gap (negative if the undeformed bodies overlap), z the patch's displacement along the normal, x the
+// displacement in the tangent plane. In contact z = p. A free patch relaxes as z e^(-K t / D). This is also the highest
+// curve that a patch can follow, so contact lasts while p is not above it. One number z covers both cases, and no event
+// needs to be detected.
 //
-// A body that sticks does not creep: at v = 0 the patch holds f_t = -K_t x by its spring. Slip is v - xd =
-// (f_t - f_stick) / D_t. Energy 1/2 K_n z^2 + 1/2 K_t x^2 is stored; D_n zd^2, D_t xd^2, slip and `rolling` take energy
-// away.
+// A sticking body does not creep: at v = 0 the spring of the patch holds f_t = -K_t x. The slip velocity is v - xd =
+// (f_t - f_stick) / D_t. The stored energy is 1/2 K_n z^2 + 1/2 K_t x^2. Energy is dissipated by D_n zd^2, D_t xd^2,
+// slip and `rolling`.
 //
-// Non-linear (section 11.8, Extensions; Hunt and Crossley 1975, Marhefka and Orin 1999), with the depth d = -z:
+// Nonlinear model (section 11.8, Extensions; Hunt and Crossley 1975, Marhefka and Orin 1999), with the depth d = -z:
 //
-//   f_n = max(0, d^n (K_n - D_n pd)),    d recovers at the constant speed K_n / D_n where it is left
+//   f_n = max(0, d^n (K_n - D_n pd)),    a free patch recovers at the constant speed K_n / D_n
 //
-// Force begins and ends at zero, which a linear damper does not give, and a slow impact at speed w has the restitution
-// e = 1 - 2/3 (D_n / K_n) w, whatever n, K_n and the mass. n = 3/2 is Hertz's law for spheres. Energy K_n d^(n+1) /
-// (n+1).
+// The force begins and ends at zero, unlike that of a linear damper. A slow impact at speed w has the restitution e = 1
+// - 2/3 (D_n / K_n) w, for any n, K_n and mass. n = 3/2 is Hertz's law for spheres. The energy is K_n d^(n+1) / (n+1).
 //
-// The state of a contact is the patch's displacement u = n z + x in the axes of body p: three numbers, whatever way the
-// normal turns.
+// The state of a contact is the patch's displacement u = n z + x in the axes of body p: three numbers, for any
+// direction of the normal.
 #pragma once
 #include "core/contact/soft_contact.h"
 
@@ -31,13 +31,13 @@ template <class P>
 struct SoftSurface {
   P K_n, D_n;   // normal [N/m], [N s/m], > 0
   P K_t, D_t;   // tangential, > 0
-  P rolling{};  // the contact point's motion over the surface is resisted by rolling * f_n * its velocity [s/m]
+  P rolling{};  // resistance to motion of the contact point over the surface: rolling * f_n * its velocity [s/m]
 };
 template <class P>
 struct NonlinearSurface {
   P K_n, D_n;  // normal [N/m^n], [N s/m^(n+1)], > 0
   P K_t, D_t;  // tangential, linear [N/m], [N s/m], > 0
-  int n2 = 3;  // 2 n, from 2 on
+  int n2 = 3;  // 2 n, at least 2
   P rolling{};
 };
 template <class P>
@@ -49,15 +49,15 @@ FS_HD constexpr int soft_numbers(const NonlinearSurface<P>&) {
   return 3;
 }
 
-// Both bodies soft: springs and dampers in series. Exact where K / D is the same for both (section 11.8).
+// Combines two soft bodies: springs and dampers in series. Exact if K / D is the same for both (section 11.8).
 template <class P>
 FS_HD SoftSurface<P> in_series(const SoftSurface<P>& a, const SoftSurface<P>& b) {
   auto half = [](const P& x, const P& y) { return x * y * rcp(x + y); };
   return {half(a.K_n, b.K_n), half(a.D_n, b.D_n), half(a.K_t, b.K_t), half(a.D_t, b.D_t)};
 }
 
-// The normal laws: force at displacement z [m] and speed zeta [m/s], before it is kept from pulling; the speed of a
-// patch that is left, and where it is after dt.
+// Normal laws. press: force at displacement z [m] and speed zeta [m/s], before clamping to push only. recovery: speed
+// of a free patch. recovered: its displacement after dt.
 template <class P, class T>
 FS_HD T press(const SoftSurface<P>& s, const T& z, const T& zeta) {
   return -(z * s.K_n + zeta * s.D_n);
@@ -89,7 +89,7 @@ FS_HD T recovered(const NonlinearSurface<P>& s, const T& z, const T& dt) {
   return z - max(min(z, most), -most);
 }
 
-// The patch along the normal and in the tangent plane, and whether the bodies touch: z = p where they do.
+// Displacement of the patch along the normal and in the tangent plane, and a flag for touching bodies, for which z = p.
 template <class T>
 struct Patch {
   T z;
@@ -103,7 +103,7 @@ FS_HD Patch<T> patch_at(const ContactAt<T>& at, const Vec3<T>& u) {
   const T touches = select(zero <= at.margin, select(at.phi <= z, one, zero), zero);
   return {select(zero < touches, at.phi, z), u - at.e[0] * z, touches};
 }
-// Three numbers of a state, in world axes, and back.
+// Convert three numbers of a state to world axes, and back.
 template <class T>
 FS_HD Vec3<T> displacement(const Mat3<T>& R, const auto& u, int first = 0) {
   return R * Vec3<T>{u[first], u[first + 1], u[first + 2]};
@@ -114,20 +114,20 @@ FS_HD void set_displacement(const Mat3<T>& R, const Vec3<T>& x, auto u, int firs
   for (int i = 0; i < 3; i++) u[first + i] = in_p(i);
 }
 
-// Law: SoftSurface or NonlinearSurface. Arguments as in soft_contact.h.
+// Computes forces and rates. Law: SoftSurface or NonlinearSurface. Arguments as in soft_contact.h.
 template <class P, class T>
 FS_HD SoftForce<T> soft_force(const auto& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u, auto ud) {
   const T zero(0.0);
   const Patch<T> patch = patch_at(k.at, displacement(k.R, u));
   const T f_n = max(press(s, patch.z, k.zeta), zero) * patch.touches;
   const Vec3<T> f_t = within_disc(Vec3<T>(-(patch.x * s.K_t + k.v * s.D_t)), T(f_n * c.friction));
-  // zd = -(K_n z + f_n) / D_n, which is pd in contact; xd = -(K_t x + f_t) / D_t
+  // zd = -(K_n z + f_n) / D_n, equal to pd in contact; xd = -(K_t x + f_t) / D_t
   const T free = recovery(s, patch.z), zd = select(zero < patch.touches, min(k.zeta, free), free);
   set_displacement(k.R, Vec3<T>(k.at.e[0] * zd - (patch.x * s.K_t + f_t) * rcp(T(s.D_t))), ud);
   return {f_n, f_t, k.locus * -(f_n * s.rolling)};
 }
 
-// z relaxes from where it is, x goes with the body where it sticks and relaxes under f_t where it slips.
+// Updates the state: z relaxes. x moves with the body if it sticks, and relaxes under f_t if it slips.
 template <class P, class T>
 FS_HD void soft_update(const auto& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f, const T& dt,
                        auto u) {

@@ -1,25 +1,25 @@
-// Where two geoms may touch.
+// Contact point of two geoms.
 //
-// The functions of this room are named by the shapes of geom 1 and geom 2, in MuJoCo's order of types, and have the
-// conventions of its contacts [mjContact]: they take the placements of both geoms in one frame and their sizes
-// [geom_size], and fill in a fixed number of candidates, slots, with MuJoCo's choice of points. A slot whose point
-// MuJoCo would not make is `no_contact` away. Whether a distance is within the margin is for the caller to ask; where a
-// pair takes a margin, the choice of points depends on it.
+// The functions of this folder are named by the shapes of geom 1 and geom 2, in MuJoCo's order of types. They follow
+// the conventions of MuJoCo's contacts [mjContact]. Inputs are the placements of both geoms in one frame and their
+// sizes [geom_size]. Outputs are a fixed number of candidates, the slots, with MuJoCo's choice of points. A slot whose
+// point MuJoCo would not make has the distance `no_contact`. The caller compares the distance with the margin. If a
+// function has an argument `margin`, its choice of points depends on it.
 #pragma once
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
 template <class T> struct ContactPoint {
-  T distance;      // between the surfaces, along the normal; negative where they penetrate [m] [dist]
-  Vec3<T> point;   // in the middle between the surfaces [m] [pos]
+  T distance;      // between the surfaces, along the normal; negative if they penetrate [m] [dist]
+  Vec3<T> point;   // midpoint between the surfaces [m] [pos]
   Vec3<T> normal;  // from geom 1 to geom 2 [frame, first row]
 };
 
-// The distance in a slot without a contact [m]; its point and its normal are finite and mean nothing.
+// Distance in a slot without a contact [m]. The point and the normal of such a slot are finite but have no meaning.
 inline constexpr double no_contact = 1e10;
 
-// Axis k of a geom in the frame that it is placed in.
+// Axis k of a geom, in the frame of its placement.
 template <class T> FS_HD Vec3<T> axis_of(const Placement<T>& X, int k) { return {X.R(0, k), X.R(1, k), X.R(2, k)}; }
 
 template <class Condition, class T>
@@ -35,24 +35,24 @@ template <class T> struct Direction {
   Vec3<T> e;
 };
 
-// v = length e; e is `otherwise` where v is shorter than 1e-15.
+// Decomposes v = length e. e is `otherwise` if v is shorter than 1e-15.
 template <class T> FS_HD Direction<T> direction_of(const Vec3<T>& v, const Vec3<T>& otherwise) {
   const T tiny(1e-30), square = dot(v, v), length = sqrt(max(square, tiny));
   return {length, choose(square < tiny, otherwise, v * rcp(length))};
 }
 
-// The normal of two geoms whose centres coincide: across both their z axes, x where these are parallel.
+// Normal of two geoms whose centres coincide: perpendicular to both z axes, or x if these are parallel.
 template <class T> FS_HD Vec3<T> across_axes(const Placement<T>& a, const Placement<T>& b) {
   return direction_of(cross(axis_of(a, 2), axis_of(b, 2)), Vec3<T>{T(1.0), T(0.0), T(0.0)}).e;
 }
 
-// The point between two surfaces, from a point r of geom 1 that is `radius` deep in it.
+// Contact at the midpoint between two surfaces. r is a point of geom 1 at depth `radius` below its surface.
 template <class T>
 FS_HD ContactPoint<T> contact_from(const Vec3<T>& r, const T& radius, const T& distance, const Vec3<T>& normal) {
   return {distance, r + normal * (radius + distance * T(0.5)), normal};
 }
 
-// Two balls at a and b; the normal is `otherwise` where they are concentric.
+// Contact of two balls at a and b. The normal is `otherwise` if they are concentric.
 template <class T>
 FS_HD ContactPoint<T> ball_ball(const Vec3<T>& a, const T& radius_a, const Vec3<T>& b, const T& radius_b,
                                 const Vec3<T>& otherwise) {

@@ -1,29 +1,29 @@
-// Convex bodies as their farthest points along a direction [support functions].
+// Convex bodies, represented by their farthest points along a direction n [support functions].
 //
-//   box        each coordinate at the end that n goes towards
+//   box        each coordinate at the end that n points to
 //   ellipsoid  S^2 n / |S n|,  S = diag(s)
-//   cylinder   on the rim: radius along what of n is across the axis, at the end that n goes towards
-//   mesh       a corner of its hull, found by going from corner to corner as long as that leads farther
+//   cylinder   on the rim, at the end that n points to: radius along the part of n perpendicular to the axis
+//   mesh       a corner of its hull, found by walking to neighbours as long as they are farther
 //   prism      one of its corners
 //
-// A sphere is a point and a capsule a segment, both with a radius around them, which is added in the end.
+// A sphere is a point and a capsule a segment, both with a radius around them. The radius is added at the end.
 //
-// A scalar T of this folder holds one instance: how often its loops run, and which way they go, depends on the numbers.
+// A scalar T in this folder holds one instance, because the branches and the length of the loops depend on the numbers.
 #pragma once
 #include "core/convex/contact_point.h"
 #include "core/world/contacts.h"
 
 namespace featherstorm {
 
-// Hulls: how a hull is kept, Hull<P> on the host.
+// Hulls: type that stores a hull, Hull<P> on the host.
 template <class T, class Hulls> struct ConvexBody {
-  GeomType type;  // HeightField: one of its prisms
+  GeomType type;  // HeightField: one prism of the field
   Placement<T> X;
   Vec3<T> size;  // [geom_size]
-  T radius;      // around what has the farthest points
-  T reach;       // no point is farther from X.r
+  T radius;      // around the shape that the farthest points describe
+  T reach;       // upper bound of the distance of a point from X.r
   const Hulls* hull = nullptr;
-  const Vec3<T>* corner = nullptr;  // (6) of a prism, in the axes of X: three below, three above
+  const Vec3<T>* corner = nullptr;  // (6) corners of a prism, in the axes of X: three below, three above
 
   FS_HD bool is_polytope() const { return type != GeomType::Ellipsoid && type != GeomType::Cylinder; }
 };
@@ -48,7 +48,7 @@ FS_HD ConvexBody<T, HullOf<Contacts>> convex_body(const Contacts& c, const Geom<
   return {g.type, X, none, zero, zero};
 }
 
-// The farthest point, and which corner it is; -1: it is none.
+// Farthest point and the number of its corner, -1 if it is not a corner.
 template <class T> struct Farthest {
   Vec3<T> r;
   int corner = -1;
@@ -66,8 +66,8 @@ template <class T> FS_HD int farthest_corner(const auto& hull, const Vec3<T>& n,
   return from;
 }
 
-// In the body's axes.
-// in   n     unit, in them
+// Returns the farthest point in the body's axes.
+// in   n     unit, in the body's axes
 // in   from  a corner of a hull to begin at
 template <class T, class Hulls> FS_HD Farthest<T> farthest_in(const ConvexBody<T, Hulls>& b, const Vec3<T>& n,
                                                               int from) {
@@ -109,13 +109,14 @@ template <class T, class Hulls> FS_HD Farthest<T> farthest(const ConvexBody<T, H
   return {b.X.r + b.X.R * f.r, f.corner};
 }
 
-// A point w = a - b of the differences of two bodies; the distance of the bodies is that of all these points to zero.
+// A difference w = a - b of points of two bodies. The distance of the bodies is the distance of the set of all w from
+// zero.
 template <class T> struct Difference {
   Vec3<T> w, a, b;
   int corner_a = -1, corner_b = -1;
 };
 
-// The one that is farthest along n.
+// Returns the difference that is farthest along n.
 template <class T>
 FS_HD Difference<T> farthest_difference(const auto& A, const auto& B, const Vec3<T>& n,
                                         const Difference<T>* near = nullptr) {
@@ -123,9 +124,10 @@ FS_HD Difference<T> farthest_difference(const auto& A, const auto& B, const Vec3
   return {a.r - b.r, a.r, b.r, a.corner, b.corner};
 }
 
-// Corners of a body where it touches: one, the two of an edge, three of a face; none where a body has no corners.
+// Corners of a body at the contact: one for a corner, two for an edge, three for a face, none if the body has no
+// corners.
 struct TouchingCorners { int n = 0, corner[3] = {}; };
-// in   d (n)  differences that the answer is between
+// in   d (n)  differences whose simplex contains the answer
 template <class T> FS_HD TouchingCorners touching_corners(const Difference<T>* d, int n, int Difference<T>::* of) {
   TouchingCorners t;
   for (int i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
-// Where two convex bodies touch, or are nearest to each other.
+// Contact or nearest points of two convex bodies.
 //
-//   apart     the nearest points a, b of both, n along b - a
-//   overlap   n along the shortest way on which B can leave A; a, b meet when it has
+//   apart     a, b are the nearest points of both; n points along b - a
+//   overlap   n is the shortest way on which B can leave A; a, b coincide once B has moved
 //
-// Both are where a plane across n touches A and B from outside: distance = n . (b - a), negative where they overlap.
-// Radii around the bodies shift a and b along n.
+// In both cases planes perpendicular to n touch A at a and B at b from outside: distance = n . (b - a), negative if
+// they overlap. Radii around the bodies shift a and b along n.
 #pragma once
 #include "core/convex/least_depth.h"
 #include "core/convex/polish.h"
@@ -13,20 +13,20 @@ namespace featherstorm {
 
 template <class T> struct ConvexContact {
   T distance = T(no_contact);
-  Vec3<T> a, b;  // on the surfaces
+  Vec3<T> a, b;  // points on the surfaces
   Vec3<T> n;     // from A to B, unit
   int corners = 0;
-  Difference<T> corner[3];  // that they are between
+  Difference<T> corner[3];  // differences whose simplex contains the answer
 };
 
-// How exact, beside the size of the bodies, an answer is before its last digits are looked for (polish.h).
+// Tolerance of an answer before polish.h refines it, relative to the size of the bodies.
 inline constexpr double roughly = 1e-6;
-// And how narrow a gap is whose direction is looked for in the same way.
+// Gaps below this fraction of the bodies' reach are refined in the same way, to find their direction.
 inline constexpr double narrow = 1e-4;
 
-// With the answer up to `enough`; the bodies without their radii.
+// Finds the contact with tolerance `enough`, for the bodies without their radii.
 //
-// returns whether it is exact, or as exact as the digits
+// returns true if the answer is exact up to rounding
 template <class T, class Hulls>
 FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls>& B, const T& far, const T& small,
                         const T& enough, ConvexContact<T>& c) {
@@ -34,7 +34,7 @@ FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls
   const NearestPoints<T> near = nearest_points(A, B, far, small, enough);
   if (near.apart == Apart::Far) return true;
   Polished<T> p;
-  T low, high;  // of the depth
+  T low, high;  // bounds of the depth
   if (near.apart == Apart::Near) {
     p.a = p.b = zero3<T>();
     for (int k = 0; k < near.simplex.n; k++) {
@@ -51,9 +51,9 @@ FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls
     for (const Difference<T>& d : depth.corner) c.corner[c.corners++] = d;
     low = depth.depth, high = depth.most;
   }
-  // the direction of a gap that is small beside the bodies is known to few digits
+  // the direction of a gap that is small relative to the bodies has few correct digits
   const bool rough = small < enough, is_narrow = low < T(0.0) && -low < T(narrow) * (A.reach + B.reach);
-  // where rounding leaves a polytope nowhere to grow, as of round bodies along each other, its answer is rough too
+  // if rounding stops the growth of a polytope, as for round bodies that lie along each other, the answer is rough too
   const bool is_open = T(10.0) * enough < high - low;
   bool done = !rough;
   if (rough || is_narrow || is_open)
@@ -64,17 +64,19 @@ FS_HD bool find_contact(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls
   return done;
 }
 
-// in   far  greater distances are not looked for
+// Finds the contact of two convex bodies.
+//
+// in   far  the search stops at greater distances
 template <class T, class Hulls>
 FS_HD ConvexContact<T> convex_contact(ConvexBody<T, Hulls> A, ConvexBody<T, Hulls> B, const T& far) {
   const Vec3<T> d = B.X.r - A.X.r, origin = A.X.r;
   const T around = A.radius + B.radius, reach = A.reach + B.reach + far;
   ConvexContact<T> c;
   if (reach * reach < dot(d, d)) return c;
-  // from the place of A, where numbers are small
+  // relative to the origin of A, where numbers are small
   A.X.r = zero3<T>(), B.X.r = d;
   const T small = (A.reach + B.reach) * T(nothing<T>);
-  // what is round is found roughly first
+  // round bodies are solved roughly first
   const bool is_round = !A.is_polytope() || !B.is_polytope();
   if (!is_round || !find_contact(A, B, far + around, small, (A.reach + B.reach) * T(roughly), c))
     find_contact(A, B, far + around, small, small, c);

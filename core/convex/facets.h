@@ -1,19 +1,19 @@
-// Flat features with which convex bodies touch: faces, and edges that may lie on a face of the other.
+// Flat features at which convex bodies touch: faces, and edges that may lie on a face of the other body.
 //
 //   box, mesh   the faces and edges at the corners between which the nearest points lie
 //   cylinder    a cap, as a polygon of 16 corners, if it faces along n; the line of its side farthest along n
 //   capsule     the line of its side farthest along n
 //
 // Two faces lie on each other if their normals are opposed within 5 degrees. An edge lies on a face if it is
-// perpendicular to the normal of the face within 5 degrees. The most opposed of several pairs of faces is taken, and
-// the first of several edges [MuJoCo 4.0: single-shot multicontact].
+// perpendicular to the face's normal within 5 degrees. From several pairs of faces, the most opposed pair is used; from
+// several edges, the first one [MuJoCo 4.0: single-shot multicontact].
 #pragma once
 #include "core/convex/convex_contact.h"
 #include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
-// Cosine and sine of the angles up to which features lie on each other.
+// Cosine and sine of the angles up to which features count as lying on each other.
 inline constexpr double opposed = 0.996, square_to = 0.0888;
 inline constexpr int cap_corners = 16;
 inline constexpr double cap_along = 1e-6;
@@ -22,7 +22,7 @@ template <class T> struct Facet {
   Vec3<T> n;  // outward, unit
   int which;
 };
-// An edge at the place where a body touches.
+// An edge at the contact of a body.
 template <class T> struct BodyEdge { Vec3<T> from, to; };
 
 // Capacity for features, more than any corner has; further ones are dropped.
@@ -42,11 +42,11 @@ template <class T> struct Edges {
   }
 };
 
-// Face 2k of a box faces along axis k of the box, face 2k + 1 against it.
+// Face 2k of a box faces along axis k of the box, face 2k + 1 in the opposite direction.
 template <class T, class Hulls> FS_HD void box_facets(const ConvexBody<T, Hulls>& b, const TouchingCorners& t,
                                                       const Vec3<T>& n, Facets<T>& out) {
   const auto add = [&](int face) { out.add(axis_of(b.X, face / 2) * T(face % 2 == 0 ? 1.0 : -1.0), face); };
-  int all = 7, none = 7;  // axes along which all corners are at the end, at the beginning
+  int all = 7, none = 7;  // bit masks of the axes along which all corners are at the positive, at the negative end
   for (int i = 0; i < t.n; i++) all &= t.corner[i], none &= ~t.corner[i];
   int shared = 0;
   for (int k = 0; k < 3; k++) shared += ((all | none) >> k) & 1;
@@ -74,7 +74,7 @@ template <class T, class Hulls> FS_HD void mesh_facets(const ConvexBody<T, Hulls
   }
 }
 
-// Add the faces that may lie on a face of the other body.
+// Adds the faces that may lie on a face of the other body.
 // in   n  unit, out of the body
 template <class T, class Hulls>
 FS_HD void facets_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n, Facets<T>& out) {
@@ -86,7 +86,7 @@ FS_HD void facets_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, co
   }
 }
 
-// Add the edges that may lie on a face of the other body. Capsules are larger by `more` all around.
+// Adds the edges that may lie on a face of the other body. Capsules are enlarged by `more` on all sides.
 template <class T, class Hulls>
 FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n, const T& more,
                     Edges<T>& out) {
@@ -122,7 +122,7 @@ FS_HD void edges_of(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, con
   }
 }
 
-// True for a cylinder whose axis is along n: it touches with its cap.
+// Returns true for a cylinder whose axis is along n, so that its cap touches.
 template <class T, class Hulls> FS_HD bool touches_with_cap(const ConvexBody<T, Hulls>& b, const Vec3<T>& n) {
   const Vec3<T> across = cross(axis_of(b.X, 2), n);
   return b.type == GeomType::Cylinder && dot(across, across) < T(cap_along * cap_along);
@@ -133,7 +133,7 @@ template <class T, class Hulls> FS_HD int corners_of_facet(const ConvexBody<T, H
          : b.type == GeomType::Cylinder ? cap_corners
                                         : 4;
 }
-// The corners of a facet, clockwise as seen from outside.
+// Computes the corners of a facet, clockwise as seen from outside.
 template <class T, class Hulls> FS_HD void facet_corners(const ConvexBody<T, Hulls>& b, int which, Vec3<T>* out) {
   const auto place = [&](const Vec3<T>& r) { return b.X.r + b.X.R * r; };
   if (b.type == GeomType::Mesh) {
@@ -150,7 +150,7 @@ template <class T, class Hulls> FS_HD void facet_corners(const ConvexBody<T, Hul
     }
     return;
   }
-  // corners of each face of a box, starting with the corner that MuJoCo starts with
+  // corners of each face of a box; the first one is MuJoCo's first
   constexpr int first[6][4] = {{7, 3, 1, 5}, {2, 6, 4, 0}, {2, 3, 7, 6}, {4, 5, 1, 0}, {6, 7, 5, 4}, {3, 2, 0, 1}};
   for (int k = 0; k < 4; k++) {
     Vec3<T> r;

@@ -1,12 +1,13 @@
-// Contacts of two convex bodies that lie on each other: what of a face or an edge of one is over a face of the other.
+// Contacts of two convex bodies that lie on each other: the part of a face or an edge of one over a face of the other.
 //
-// Face 1 is at p with normal n; v are the corners of face 2 after it has been cut off at the sides of face 1. Each
-// corner is a contact along the normal u of face 2, between the foot of v on face 1 and the point of face 2 above it:
+// Face 1 contains p and has normal n. Face 2 is clipped at the sides of face 1; v are the corners of the clipped face.
+// Each corner gives a contact along the normal u of face 2, between the foot of v on face 1 and the point of face 2
+// above it:
 //
 //   foot = v - d n,  d = (v - p) . n,   distance = d (n . u),   u turned to the side of n
 //
-// Four of more than four corners are kept that have between them a large area. An edge is cut off in the same way, and
-// its contacts are along the normal of the face.
+// If there are more than four corners, four that span a large area are kept. An edge is clipped in the same way. Its
+// contacts are along the normal of the face.
 #pragma once
 #include "core/convex/facets.h"
 #include "core/scalar/scratch.h"
@@ -15,7 +16,7 @@ namespace featherstorm {
 
 inline constexpr int most_flat_contacts = 4;
 
-// Polygons in memory taken beforehand.
+// A polygon in preallocated memory.
 template <class T> struct Corners {
   Vec3<T>* r;
   int n = 0, most;
@@ -24,7 +25,7 @@ template <class T> struct Corners {
   }
 };
 
-// Cuts `polygon` off at the sides of a face; `other` is memory for one as large.
+// Clips `polygon` at the sides of a face. `other` is memory for a polygon of the same size.
 template <class T>
 FS_HD void cut_off(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other) {
   for (int e = 0; e < n_face; e++) {
@@ -48,12 +49,12 @@ FS_HD void cut_off(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>
   }
 }
 
-// Contacts of a polygon over a face.
+// Computes the contacts of a polygon over a face.
 //
-// in   far  greater distances are no contacts
-// in   along  unit: the contacts' normal, from A to B;  first: whether the face is that of A
+// in   far  greater distances are not contacts
+// in   along  unit normal of the contacts, from A to B;  first: true if the face belongs to A
 // out  out (4)
-// returns how many
+// returns the number of contacts
 template <class T>
 FS_HD int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corners<T>& polygon, Corners<T>& other,
                         const Vec3<T>& along, bool first, const T& more, const T& far, ContactPoint<T>* out) {
@@ -80,18 +81,18 @@ FS_HD int contacts_over(const Vec3<T>* face, int n_face, const Vec3<T>& n, Corne
   for (int k = 0; k < count; k++) {
     const Vec3<T>& v = polygon.r[which[k]];
     const T d = dot(v - face[0], n), distance = d * cosine + more;
-    // the foot is on A where the face is that of A
+    // the foot is on A if the face belongs to A
     out[k] = {distance, v - n * d + along * (first ? T(0.5) * distance : T(-0.5) * distance), along};
   }
   return count;
 }
 
-// All contacts of two bodies.
+// Computes all contacts of two bodies.
 //
-// in   far      greater distances are no contacts
-// in   several  whether there may be more than one
+// in   far      greater distances are not contacts
+// in   several  true if there may be more than one contact
 // out  out (4)
-// returns how many
+// returns the number of contacts
 template <class T, class Hulls>
 FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls>& B, const T& far, bool several,
                           ContactPoint<T>* out) {
@@ -115,7 +116,7 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
       if (most_opposed < cosine) most_opposed = cosine, face_a = i, face_b = j;
     }
   BodyEdge<T> edge;
-  // capsules are taken half the margin larger
+  // capsules are enlarged by half the margin
   const T more = T(0.5) * max(far, T(0.0));
   const auto edge_on = [&](const ConvexBody<T, Hulls>& body, const TouchingCorners& t, const Vec3<T>& n,
                            const Facets<T>& facets) {
@@ -135,7 +136,7 @@ FS_HD int convex_contacts(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hul
     if ((!edge_a && !edge_b) || touches_with_cap(edge_a ? A : B, c.n)) return 1;
   }
 
-  // the face that cuts off, and what it cuts
+  // the clipping face, and the polygon that it clips
   const ConvexBody<T, Hulls>&own = edge_a ? B : A, &other = edge_a ? A : B;
   const Facet<T>& facet = edge_a ? facets_b.facet[face_b] : facets_a.facet[face_a];
   const int n_face = corners_of_facet(own, facet.which);

@@ -1,12 +1,13 @@
-// How far two convex bodies that overlap have to move to come apart: the expanding polytope.
+// Penetration depth: the least distance by which two overlapping convex bodies must move to separate (expanding
+// polytope algorithm).
 //
-// The differences w = a - b of their points are a convex body with zero in it. A polytope within it grows: its face
-// nearest to zero, at d along its normal n, is no farther than the surface there, h = n . w with w the farthest
-// difference along n. Where h is not above d, the face is of the surface. Else w becomes a corner: the faces that it is
-// above go, and new ones join it to the edges around them.
+// The differences w = a - b of their points form a convex body that contains zero. A polytope within it grows. Its face
+// nearest to zero, at distance d along its normal n, is no farther than the surface there: h = n . w, with w the
+// farthest difference along n. If h is not greater than d, the face is part of the surface. Otherwise w becomes a
+// corner: the faces below w are removed, and new faces join w to the edges around them.
 //
-// Distances of faces have signs, so that zero may be outside of the first tetrahedron, and outside of the differences,
-// which then are apart by as much.
+// Distances of faces are signed. Zero may therefore lie outside the first tetrahedron, or outside the differences; the
+// bodies are then apart by that distance.
 #pragma once
 #include "core/convex/nearest_points.h"
 #include "core/scalar/scratch.h"
@@ -14,43 +15,43 @@
 namespace featherstorm {
 
 template <class T> struct Depth {
-  T depth, most;            // how far apart they have to move, and a bound from above; negative where they are apart
-  Vec3<T> n;                // along which B moves
-  Difference<T> at;         // the points of both bodies that meet then
-  Difference<T> corner[3];  // of the face
+  T depth, most;            // distance to move, and its upper bound; negative if the bodies are apart
+  Vec3<T> n;                // direction in which B moves
+  Difference<T> at;         // points of both bodies that meet after the move
+  Difference<T> corner[3];  // corners of the face
 };
 
 template <class T> class Polytope {
  public:
   static constexpr int most_corners = 160, most_faces = 12 * most_corners;
   struct Face {
-    int corner[3], beside[3];  // beside[k]: the face across the edge from corner k to the next
+    int corner[3], beside[3];  // beside[k]: neighbouring face across the edge from corner k to the next
     bool is_there;
     Vec3<T> n;  // outward, unit
     T d;        // n . corner
   };
 
-  // in   small  length that counts as none
+  // in   small  lengths below it are treated as zero
   FS_HD explicit Polytope(const T& small) : small_(small), corner_(most_corners), face_(most_faces) {}
 
-  // From four corners that are not in a plane.
+  // Starts from four corners that do not lie in a plane.
   FS_HD void begin(const Difference<T> (&c)[4]) {
     for (const Difference<T>& x : c) corner_[corners_++] = x;
     const Vec3<T> n = cross(c[1].w - c[0].w, c[2].w - c[0].w);
     const bool above = T(0.0) < dot(n, c[3].w - c[0].w);
     const int b = above ? 2 : 1, a = above ? 1 : 2;
-    // outward, each beside the faces with the same edge
+    // normals point outward; each face is linked to the faces that share its edges
     add(0, b, a, {3, 2, 1}), add(0, a, 3, {0, 2, 3}), add(a, b, 3, {0, 3, 1}), add(b, 0, 3, {0, 1, 2});
   }
 
-  // The face nearest to zero.
+  // Returns the face nearest to zero.
   FS_HD int nearest() const {
     int best = -1;
     for (int f = 0; f < faces_; f++)
       if (face_[f].is_there && (best < 0 || face_[f].d < face_[best].d)) best = f;
     return best;
   }
-  // Of faces in one plane the one that the nearest point of the plane is on.
+  // Returns, from the faces in the plane of `face`, the face that contains the plane's point nearest to zero.
   FS_HD int under_zero(int face) const {
     int best = face;
     T least = inside(face);
@@ -72,7 +73,7 @@ template <class T> class Polytope {
     return false;
   }
 
-  // Weights of the corners of a face that make its plane's point nearest to zero.
+  // Computes the weights of a face's corners that give the point of its plane nearest to zero.
   FS_HD void weights(int f, T (&weight)[3]) const {
     const Vec3<T>&a = at(f, 0), &b = at(f, 1), &c = at(f, 2), p = face_[f].n * face_[f].d;
     const Vec3<T> n = cross(b - a, c - a);
@@ -82,7 +83,8 @@ template <class T> class Polytope {
     weight[2] = T(1.0) - weight[0] - weight[1];
   }
 
-  // Puts w, above face `from`, among the corners. Returns false where rounding leaves no edge around what it is above.
+  // Adds the corner w, which is above face `from`. Returns false if rounding leaves no closed edge around the faces
+  // below w.
   FS_HD bool grow(const Difference<T>& w, int from) {
     auto above = scratch<int>(most_faces);
     int count = 0;
@@ -91,7 +93,7 @@ template <class T> class Polytope {
     for (int i = 0; i < count; i++)
       for (const int f : face_[above[i]].beside)
         if (face_[f].is_there && -small_ < dot(face_[f].n, w.w) - face_[f].d) take(f);
-    // the edges around, in any order, and which new face begins at a corner
+    // edges around them, in any order; begins[a]: new face whose edge starts at corner a
     int begins[most_corners], edges = 0, first = faces_;
     for (int i = 0; i < corners_; i++) begins[i] = -1;
     for (int i = 0; i < count; i++)
@@ -123,10 +125,10 @@ template <class T> class Polytope {
     if (c < corners_) set_plane(faces_);
     faces_++;
   }
-  // A face without an area has no plane and is never the nearest.
+  // Computes the plane of a face. A face without area has no plane and is never the nearest.
   FS_HD void set_plane(int f) {
     const Vec3<T>&a = at(f, 0), &b = at(f, 1), &c = at(f, 2);
-    // at the corner across the longest edge
+    // from the two edges at the corner opposite the longest edge
     const Vec3<T> ab = b - a, bc = c - b, ca = a - c;
     const T x = dot(ab, ab), y = dot(bc, bc), z = dot(ca, ca);
     const Vec3<T> n = y < x ? (z < x ? cross(bc, ca) : cross(ab, bc)) : (z < y ? cross(ca, ab) : cross(ab, bc));
@@ -138,7 +140,7 @@ template <class T> class Polytope {
     face_[f].n = n * rcp(sqrt(square));
     face_[f].d = max(dot(face_[f].n, a), max(dot(face_[f].n, b), dot(face_[f].n, c)));
   }
-  // The least weight of a corner: below zero where the nearest point is off the face.
+  // Returns the least weight of a corner: negative if the nearest point is outside the face.
   FS_HD T inside(int f) const {
     if (T(1e200) < face_[f].d) return T(-1e300);
     T w[3];
@@ -152,7 +154,7 @@ template <class T> class Polytope {
   Scratch<Face> face_;
 };
 
-// Four differences far from being in a plane, from those of a simplex and of the axes.
+// Chooses four differences far from coplanar, from those of a simplex and those along the axes.
 template <class T> FS_HD void wide_tetrahedron(const auto& A, const auto& B, const Simplex<T>& s,
                                                Difference<T> (&c)[4]) {
   Difference<T> all[10];
@@ -179,9 +181,11 @@ template <class T> FS_HD void wide_tetrahedron(const auto& A, const auto& B, con
   pick(3, [&](const Vec3<T>& w) { return abs(dot(m, w - c[0].w)); });
 }
 
-// in   s      where the search for nearest points ended
-// in   small   length that counts as none
-// in   enough  how much the depth may be too small
+// Computes the depth.
+//
+// in   s      last simplex of the search for nearest points
+// in   small   lengths below it are treated as zero
+// in   enough  permitted error of the depth, which may be too small by this
 template <class T>
 FS_HD Depth<T> least_depth(const auto& A, const auto& B, const Simplex<T>& s, const T& small, const T& enough) {
   Difference<T> first[4];

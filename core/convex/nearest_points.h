@@ -1,8 +1,8 @@
-// Where two convex bodies that are apart are nearest to each other: the method of Gilbert, Johnson and Keerthi.
+// Nearest points of two convex bodies that are apart: the method of Gilbert, Johnson and Keerthi.
 //
-// Of the differences w = a - b of their points a simplex is kept, and x, its point nearest to zero. No difference is
-// nearer than l = x . w / |x|, with w the farthest one against x, so |x| - l is what may be left. w becomes a corner of
-// the simplex, and those that the new x does not need are dropped.
+// The algorithm keeps a simplex of differences w = a - b of their points, and x, the simplex's point nearest to zero.
+// With w the farthest difference in direction -x, no difference is nearer than l = x . w / |x|, so the error is at most
+// |x| - l. Then w becomes a corner of the simplex, and corners that the new x does not need are dropped.
 #pragma once
 #include "core/convex/simplex.h"
 
@@ -10,23 +10,26 @@ namespace featherstorm {
 
 enum class Apart : unsigned char { Far, Near, Overlap };
 
-// How the search ended: farther than asked for, at the nearest points, or with zero in the simplex, or on it.
+// Result of the search. Far: farther than asked for. Near: at the nearest points. Overlap: zero is in the simplex or on
+// it.
 template <class T> struct NearestPoints {
   Apart apart;
   Simplex<T> simplex;
   Vec3<T> x;
-  T least = T(-1e300);  // the distance is not less
+  T least = T(-1e300);  // lower bound of the distance
 };
 
-// What of a length counts as none, for lengths of the size of the bodies.
+// Lengths below this fraction of the body size are treated as zero.
 template <class T> inline constexpr double nothing = 1e-13;
 template <> inline constexpr double nothing<float> = 1e-5;
 
 inline constexpr int most_simplices = 100;
 
-// in   far    distances beyond it are not looked for
-// in   small   length that counts as none
-// in   enough  how much the distance may be too great
+// Finds the nearest points.
+//
+// in   far    the search stops at greater distances
+// in   small   lengths below it are treated as zero
+// in   enough  permitted error of the distance, which may be too great by this
 template <class T>
 FS_HD NearestPoints<T> nearest_points(const auto& A, const auto& B, const T& far, const T& small, const T& enough) {
   NearestPoints<T> r{Apart::Near, {}, A.X.r - B.X.r};
@@ -49,7 +52,7 @@ FS_HD NearestPoints<T> nearest_points(const auto& A, const auto& B, const T& far
     for (int k = 0; k < s.n; k++) x = x + s.corner[k].w * s.weight[k];
     length = sqrt(dot(x, x));
     if (length <= small) return r.apart = Apart::Overlap, r;
-    if (before <= length) {  // rounding
+    if (before <= length) {  // rounding prevents further progress
       s = old;
       return r;
     }

@@ -1,14 +1,15 @@
-// The last digits of where two convex bodies are nearest, or meet, where one of them is round.
+// Refines the nearest points or the contact of two convex bodies to full precision, if one of the bodies is round.
 //
-// With w(n) the farthest difference along n, the answer has w = d n. Near it each body is a piece of its surface,
+// With w(n) the farthest difference along n, the answer satisfies w = d n. Near the answer each body is a piece of
+// surface,
 //
-//   p(n) + sum_k t_k e_k,   dp = H dn      p the middle of a flat part, e_k its directions, none where all is round
+//   p(n) + sum_k t_k e_k,   dp = H dn      p the middle of a flat part, e_k its directions, none if all is round
 //
-// so n stays square to all e_k, and Newton's step along what is left, tau_i (two, one or none), is
+// so n stays perpendicular to all e_k. Newton's step uses the remaining directions tau_i (two, one or none):
 //
 //   (tau^T H tau - d 1) s = -tau^T w,   n <- n + tau s
 //
-// In the end the t_k follow from w + sum t_k e_k = d n, and have to be within the flat parts.
+// At the end the t_k follow from w + sum t_k e_k = d n. They must lie within the flat parts.
 #pragma once
 #include "core/convex/convex_body.h"
 
@@ -21,7 +22,7 @@ template <class T> struct SurfacePiece {
   Vec3<T> e[2];
 };
 
-// Which piece of a body it is: the edges and faces of those that have corners by these.
+// Kinds of pieces. Corner, side and face of a body with corners are given by the numbers of these corners.
 enum class PieceKind : unsigned char { Round, Mantle, Cap, Corner, Side, Face };
 struct PieceChoice {
   PieceKind kind = PieceKind::Corner;
@@ -45,6 +46,8 @@ template <class T> FS_HD Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
   return m;
 }
 
+// Computes the piece at normal n.
+//
 // in   n  unit, out of the body
 template <class T, class Hulls>
 FS_HD SurfacePiece<T> surface_piece(const ConvexBody<T, Hulls>& b, const PieceChoice& c, const Vec3<T>& n) {
@@ -84,8 +87,8 @@ FS_HD SurfacePiece<T> surface_piece(const ConvexBody<T, Hulls>& b, const PieceCh
   return s;
 }
 
-// Whether a point of the plane of a piece is one of the piece.
-// in   t  of the piece's flats
+// Returns true if a point of the plane of a piece lies on the piece.
+// in   t  coordinates along the piece's flat directions
 template <class T, class Hulls>
 FS_HD bool is_on(const ConvexBody<T, Hulls>& b, const PieceChoice& c, const T (&t)[2], const Vec3<T>& at,
                  const T& small) {
@@ -116,7 +119,7 @@ FS_HD bool is_on(const ConvexBody<T, Hulls>& b, const PieceChoice& c, const T (&
 
 inline constexpr int most_pieces = 7;
 
-// Pieces that a body may have at n: those of its touching corners, or of its round parts.
+// Lists the pieces that a body may have at n: those of its touching corners, or its round parts.
 template <class T, class Hulls>
 FS_HD int pieces_at(const ConvexBody<T, Hulls>& b, const TouchingCorners& t, const Vec3<T>& n,
                     PieceChoice (&out)[most_pieces]) {
@@ -142,7 +145,7 @@ template <class T> struct Polished {
   Vec3<T> n, a, b;
 };
 
-// Whether flat parts lie along each other, up to an angle of 1e-6, so that many points are as near.
+// Returns true if flat parts lie along each other, up to an angle of 1e-6, so that many points are equally near.
 // in   e  directions of A's flat parts, then those of B's
 template <class T> FS_HD bool lie_along(const Vec3<T>* e, int of_a, int of_b) {
   const auto square_of = [](const Vec3<T>& x) { return dot(x, x); };
@@ -160,15 +163,16 @@ template <class T> FS_HD bool lie_along(const Vec3<T>* e, int of_a, int of_b) {
   return along;
 }
 
-// How far n turns at most in a step, and how often.
+// Greatest rotation of n in one step, and greatest number of steps.
 inline constexpr double most_turn = 0.2;
 inline constexpr int most_turns = 40;
 
-// Flat parts that lie along each other leave the points as they are, but for the distance.
+// Refines an answer on one pair of pieces. If flat parts lie along each other, the points stay as they are, except for
+// the distance.
 //
-// in   n, d, a, b   nearly the answer: w = d n, n from A to B
+// in   n, d, a, b   approximate answer: w = d n, n from A to B
 // out  polished
-// returns whether there is an answer on these pieces
+// returns true if these pieces have an answer
 template <class T, class Hulls>
 FS_HD bool polish_on(const ConvexBody<T, Hulls>& A, const PieceChoice& on_a, const ConvexBody<T, Hulls>& B,
                      const PieceChoice& on_b, const T& small, Polished<T>& polished) {
@@ -217,17 +221,17 @@ FS_HD bool polish_on(const ConvexBody<T, Hulls>& A, const PieceChoice& on_a, con
       const Mat3<T> H = a.H + b.H;
       const Vec3<T> h0 = H * tau[0], h1 = H * tau[1];
       const T p = dot(tau[0], h0) - d, q = dot(tau[0], h1), r = flats >= 1 ? zero : dot(tau[1], h1) - d;
-      // along the directions in which the surface is not round about zero itself, where all n are as good
+      // skip directions in which the surface is round about zero itself: all n are equally good there
       const T mean = T(0.5) * (p + r), half = T(0.5) * (p - r), root = sqrt(half * half + q * q);
       const T large = mean < zero ? mean - root : mean + root, other = mean < zero ? mean + root : mean - root;
-      // eigenvector of the one that is large
+      // eigenvector of the eigenvalue with the greater magnitude
       Vec3<T> along{half < zero ? q : half + root, half < zero ? root - half : q, zero};
       if (mean < zero) along = {-along.y(), along.x(), zero};
       const T size = dot(along, along);
       if (abs(large) <= T(1e-14)) break;
       if (T(0.0) < size) along = along * rcp(sqrt(size));
       else along = {one, zero, zero};
-      // downwards also where it bends the other way
+      // descend also along directions of the opposite curvature
       const T f = (along.x() * x + along.y() * y) / abs(large), g = along.x() * y - along.y() * x;
       const T h = abs(other) <= T(1e-5) * abs(large) ? zero : g / abs(other);
       const T length = sqrt(f * f + h * h), part = most_turn < length ? T(most_turn) / length : one;
@@ -243,7 +247,7 @@ FS_HD bool polish_on(const ConvexBody<T, Hulls>& A, const PieceChoice& on_a, con
     polished = {d, n, at, at - n * d};
     return true;
   }
-  // t of w + sum t e = d n, the e of B against it
+  // t from w + sum t e = d n; the e of B have the opposite sign
   const Vec3<T> rest = n * d - w;
   T t[2] = {zero, zero};
   if (flats == 1) t[0] = dot(e[0], rest) / dot(e[0], e[0]);
@@ -259,7 +263,7 @@ FS_HD bool polish_on(const ConvexBody<T, Hulls>& A, const PieceChoice& on_a, con
   return is_on(A, on_a, on, a.p, small) && is_on(B, on_b, under, b.p, small);
 }
 
-// Tries the pieces that may be meant. The answer has to be between what is known, low and high, of d.
+// Tries the possible pieces. The answer must lie within the known bounds of d, low and high.
 template <class T, class Hulls>
 FS_HD bool polish(const ConvexBody<T, Hulls>& A, const TouchingCorners& corners_a, const ConvexBody<T, Hulls>& B,
                   const TouchingCorners& corners_b, const T& low, const T& high, const T& small, Polished<T>& answer) {
@@ -271,7 +275,7 @@ FS_HD bool polish(const ConvexBody<T, Hulls>& A, const TouchingCorners& corners_
       Polished<T> p = answer;
       if (!polish_on(A, on_a[i], B, on_b[j], small, p)) continue;
       const Difference<T> w = farthest_difference<T>(A, B, p.n);
-      // on the surface, and no other point is farther out
+      // accept if the answer is on the surface and no other point is farther out
       if (dot(p.n, w.w) <= p.d + small && low - small <= p.d && p.d <= high + small) return answer = p, true;
     }
   return false;

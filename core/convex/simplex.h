@@ -1,8 +1,9 @@
-// The point of a simplex that is nearest to zero, as weights of its corners.
+// Point of a simplex nearest to zero, as weights of the corners.
 //
-//   edge a b        e = b - a:   b has -(a . e) / |e|^2, between 0 and 1
-//   triangle a b c  n = (b - a) x (c - a):   a has n . (b x c) / |n|^2, and so on round, none below 0; else on an edge
-//   tetrahedron     zero itself, where no face has it outside; else on one of the faces that do
+//   edge a b        e = b - a:   weight of b is -(a . e) / |e|^2, between 0 and 1
+//   triangle a b c  n = (b - a) x (c - a):   weight of a is n . (b x c) / |n|^2, cyclically; if one is below 0, on an
+//                   edge
+//   tetrahedron     zero itself, if it is inside all faces; else on one of the faces that have it outside
 #pragma once
 #include "core/convex/convex_body.h"
 
@@ -16,9 +17,9 @@ template <class T> struct Simplex {
 
 namespace simplex {
 
-// Some corners of a simplex and the nearest point there.
+// Some corners of a simplex, and the point nearest to zero between them.
 template <class T> struct Nearest {
-  T square;  // of its distance
+  T square;  // squared distance from zero
   T weight[4];
 };
 
@@ -54,7 +55,7 @@ template <class T> FS_HD void on_triangle(const Simplex<T>& s, int i, int j, int
   on_edge(s, i, j, best), on_edge(s, j, k, best), on_edge(s, k, i, best);
 }
 
-// Whether zero is on the other side of the face i j k than corner l, or there are no sides.
+// Returns true if the face i j k separates zero from corner l, or if the tetrahedron is flat.
 template <class T> FS_HD bool is_outside(const Simplex<T>& s, int i, int j, int k, int l) {
   const Vec3<T>& a = s.corner[i].w;
   const Vec3<T> n = cross(s.corner[j].w - a, s.corner[k].w - a);
@@ -64,7 +65,7 @@ template <class T> FS_HD bool is_outside(const Simplex<T>& s, int i, int j, int 
 
 }  // namespace simplex
 
-// Leaves the corners that the nearest point is between, with its weights. Returns whether zero is within a tetrahedron.
+// Keeps only the corners around the nearest point, with its weights. Returns true if zero is within a tetrahedron.
 template <class T> FS_HD bool reduce(Simplex<T>& s) {
   simplex::Nearest<T> best{T(1e300), {}};
   if (s.n == 4) {

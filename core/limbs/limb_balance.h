@@ -1,4 +1,4 @@
-// Forces at the end of Newton's passes (limb_newton.h), and the residual of
+// Forces after the last Newton iteration (limb_newton.h), and the residual of
 //
 //   M (a - a0) = J^T f(J a - aref)
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace featherstorm {
 
-// Computes r = J a - aref of a slot anew, and its forces, after move_bodies with a.
+// Recomputes r = J a - aref of a slot and its forces, after move_bodies with a.
 template <RowKind kind, int d, class T> FS_CALLED FS_HD void forces_of_slot(const LimbProblem<T>& p, const RowSlot& s,
                                                                             T* f) {
   using At = SlotLayout<kind, d>;
@@ -17,7 +17,7 @@ template <RowKind kind, int d, class T> FS_CALLED FS_HD void forces_of_slot(cons
   block_state<T>(RowBlock{kind, 0, d}, x, x + At::D, x + At::friction, f, W);
 }
 
-// Computes -g = J^T f - M (a - a0) with the forces at a.
+// Computes the negative gradient -g = J^T f - M (a - a0), with the forces at a.
 //
 // out  step
 template <class T> FS_CALLED FS_HD void balance(const LimbProblem<T>& p, unsigned instances) {
@@ -27,7 +27,7 @@ template <class T> FS_CALLED FS_HD void balance(const LimbProblem<T>& p, unsigne
   for (int k = 0; k < p.nv; k++) p.step[k] = -p.step[k];
   const int with_body = p.first_slot[p.nb + 1];
   if (with_body > 0) move_bodies(p, p.a);
-  // wrenches on bodies, added up from the tips
+  // wrenches on bodies, summed from the tips
   auto wrench = scratch<T>(with_body > 0 ? 6 * (p.nb + 1) : 0);
   if (with_body > 0)
     for (int i = 0; i < 6 * (p.nb + 1); i++) wrench[i] = T(0.0);
@@ -62,16 +62,16 @@ template <class T> FS_CALLED FS_HD void balance(const LimbProblem<T>& p, unsigne
   }
 }
 
-// Iterative refinement: one more step, for the gradient computed anew, with the last factor. Needed in float, and
-// where D of rows differs by ten orders of magnitude.
+// Refines a by one more step: the gradient is recomputed, the last factor is reused. float needs this, and so do rows
+// whose D differ by ten orders of magnitude.
 template <class T> FS_HD void refine(const LimbProblem<T>& p, unsigned instances) {
   balance(p, instances);
   solve_limbs(p.blocks, p.R, p.step);
   for (int k = 0; k < p.nv; k++) p.a[k] = p.a[k] + p.step[k];
 }
 
-// Residual of M (a - a0) = J^T f relative to its greatest term, each coordinate divided by the root of its inertia. 0
-// if the forces are no more than rounding.
+// Residual of M (a - a0) = J^T f relative to its greatest term. Each coordinate is divided by the root of its inertia.
+// Returns 0 if the forces are no larger than rounding errors.
 template <class T> FS_HD T unbalanced(const LimbProblem<T>& p, unsigned instances) {
   constexpr double rounding = sizeof(T) / lanes<T> == sizeof(float) ? 6e-8 : 1.1e-16;
   balance(p, instances);

@@ -1,18 +1,19 @@
-// Newton's method on the convex problem of constraints, in blocks of limbs:
+// Newton's method for the convex constraint problem, on blocks of limbs:
 //
 //   a = argmin 1/2 (a - a0)^T M (a - a0) + sum s(J a - aref)             s, f = -s', W = s'': row_state.h
-//   pass   H step = -g,   H = M + J^T W J,   g = M (a - a0) - J^T f;   a += alpha step,   g = (1 - alpha) g
+//   iteration   H step = -g,   H = M + J^T W J,   g = M (a - a0) - J^T f;   a += alpha step,   g = (1 - alpha) g
 //
-// The next pass keeps H and g and adds the changes of rows that are on another piece of their cost now (row_slots.h).
-// Contacts between a body and the world add up on the body, a 6 x 6 matrix for any number of contacts. Bodies add up
-// from the tips of limbs to their roots; with C and w the sums that a body carries:
+// The next iteration keeps H and g and adds the changes of the rows that have moved to another piece of their cost
+// (row_slots.h). Contacts between a body and the world are summed on the body, as one 6 x 6 matrix for any number of
+// contacts. Bodies are summed from the tips of the limbs to their roots. With C and w the sums that a body carries:
 //
 //   H_ij += S_i^T C S_j  for j = i and its ancestors,   g_i -= S_i^T w
 //
-// The axes S of coordinates and the accelerations of bodies are about a reference point, one for each tree. If no row
-// of an instance is on another piece at a + step, that is the solution and the instance is done. alpha is 1 unless the
-// cost is higher there; then a line search finds the least cost between. Where rows change pieces by rounding alone,
-// and where cones slide, the first step that moves no row is the last.
+// The axes S of coordinates and the accelerations of bodies refer to one reference point for each tree.
+//
+// An instance is done if all its rows are on the same pieces at a + step: then a + step is the solution. alpha is 1
+// unless the cost is higher at a + step; then a line search finds the least cost between a and a + step. Rows may
+// change pieces by rounding alone, and cones may slide. In these cases the first step that moves no row is the last.
 #pragma once
 #include "core/limbs/row_slots.h"
 #include "core/linear/limb_blocks.h"
@@ -20,7 +21,7 @@
 
 namespace featherstorm {
 
-// Arrays and tables of one robot that the passes use.
+// Arrays and tables of one robot that the iterations use.
 template <class T> struct LimbProblem {
   LimbBlocks own, blocks;         // patterns of M and of H
   const int *parent, *first_dof;  // (nb + 1), (nb + 2)  of bodies
@@ -30,28 +31,29 @@ template <class T> struct LimbProblem {
 
   ScratchArray<T> mass;            // (own.numbers)
   ScratchArray<T> H, R;            // (blocks.numbers)
-  ScratchArray<T> axis;            // (6 nv)  S; not read of free limbs, whose S is 1
+  ScratchArray<T> axis;            // (6 nv)  S; unused for free limbs, where S is 1
   ScratchArray<T> a0, a, g, step;  // (nv)
   ScratchArray<T> acceleration;    // (6 (nb + 1))  of bodies
   ScratchArray<T> carried;         // (body_numbers limbs)  sums that limbs carry
 
   RowSlot* slot;
   ScratchArray<T> numbers;  // of slots
-  const int* order;         // slots by body, then those with J by type
-  const int* first_slot;    // (nb + 2)  of a body in `order`; of those with J
+  const int* order;         // slots sorted by body, then slots with J sorted by type
+  const int* first_slot;    // (nb + 2)  first entry in `order` of each body, then of the slots with J
   int slots;
 };
 
-// Of each instance.
+// Counts of each instance: Newton iterations and line searches.
 template <class T> struct NewtonCounts { T passes{0.0}, searches{0.0}; };
 
-// The greatest number of passes, and the change of rows, relative to the greatest row, below which a step is the last.
+// Greatest number of iterations, and a tolerance: a step that changes all rows by less than this, relative to the
+// greatest row, is the last one.
 struct NewtonLimits {
   int passes;
   double tolerance;
 };
 
-// y = K x, K the lower half of a symmetric 6 x 6
+// y = K x, with K the lower half of a symmetric 6 x 6 matrix
 template <class T> FS_HD void symmetric_times(const T* K, const auto& x, T* y) {
   FS_UNROLL for (int i = 0; i < 6; i++) {
     T sum = K[lower_half(i, 0)] * x[0];
@@ -65,7 +67,7 @@ template <class T> FS_HD T dot_of_six(const T* x, const auto& y) {
   return sum;
 }
 
-// Spatial accelerations of the bodies caused by x, without velocity terms.
+// Computes the spatial accelerations of the bodies due to coordinate accelerations x, without velocity terms.
 template <class T> FS_CALLED FS_HD void move_bodies(const LimbProblem<T>& p, const auto& x) {
   const auto A = p.acceleration;
   for (int l = 0; l < p.own.limbs; l++) {
@@ -83,7 +85,7 @@ template <class T> FS_CALLED FS_HD void move_bodies(const LimbProblem<T>& p, con
   }
 }
 
-// J x of a slot, after move_bodies with x.
+// Computes J x of a slot, after move_bodies with x.
 template <int d, class T>
 FS_CALLED FS_HD void rows_of_slot(const LimbProblem<T>& p, const RowSlot& s, int geometry, const auto& x, T* v) {
   const auto J = p.numbers + (s.numbers + geometry);
@@ -99,7 +101,7 @@ FS_CALLED FS_HD void rows_of_slot(const LimbProblem<T>& p, const RowSlot& s, int
   }
 }
 
-// Adds J^T W J of a slot with J to H, and J^T f to -g.
+// Adds J^T W J to H and J^T f to -g, for a slot that has a Jacobian J.
 template <RowKind kind, int d, class T>
 FS_CALLED FS_HD void add_rows_to_blocks(const LimbProblem<T>& p, const RowSlot& s, const RowChange<d, T>& c) {
   const RowType& type = p.type[s.type];
@@ -134,14 +136,14 @@ FS_CALLED FS_HD void add_rows_to_blocks(const LimbProblem<T>& p, const RowSlot& 
   }
 }
 
-// The instances that are not done: a bit each, and 1 or 0 in each lane.
+// Instances that are not done: one bit for each, and 1 or 0 in each lane.
 template <class T> struct OpenInstances {
   unsigned bits;
   T one;
 };
 
-// Computes r of a slot at the present a: J a - aref in the first pass, r + alpha rate later. Returns true where pieces
-// have changed; c is then the change of forces and curvatures.
+// Computes r of a slot at the present a: J a - aref in the first iteration, r + alpha rate later. Returns true if
+// pieces have changed; c then holds the change of forces and curvatures.
 template <bool first, RowKind kind, int d, class T>
 FS_HD bool advance_slot(const LimbProblem<T>& p, const RowSlot& s, const T& alpha, const T& open, RowChange<d, T>& c) {
   using At = SlotLayout<kind, d>;
@@ -156,7 +158,7 @@ FS_HD bool advance_slot(const LimbProblem<T>& p, const RowSlot& s, const T& alph
   return change_pieces<kind, d, T>(x, alpha, open, c);
 }
 
-// Adds S^T C S to H and -S^T w to g for the coordinates of a body in limb l that carries C and w.
+// Adds S^T C S to H and -S^T w to g, for the coordinates of a body in limb l that carries the sums C and w.
 template <class T> FS_CALLED FS_HD void add_carried(const LimbProblem<T>& p, int l, int body, const T* C) {
   const Limb& limb = p.own.limb[l];
   for (int k = p.first_dof[body]; k < p.first_dof[body + 1]; k++) {
@@ -217,7 +219,7 @@ FS_HD void collect_bodies(const LimbProblem<T>& p, const T& alpha, const OpenIns
   }
 }
 
-// Moves r of all rows by alpha rate, and adds the changes of rows on another piece to H and g.
+// Advances r of all rows by alpha rate, and adds the changes of rows that have changed pieces to H and g.
 template <bool first, class T>
 FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<T>& open) {
   if (p.first_slot[p.nb + 1] > 0) collect_bodies<first>(p, alpha, open);
@@ -231,7 +233,7 @@ FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<
   }
 }
 
-// Calls visit(slot, numbers, kind, rows) for each slot that an open instance has.
+// Calls visit(slot, numbers, kind, rows) for each slot in use by an open instance.
 template <class T> FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned open, auto&& visit) {
   for (int i = 0; i < p.slots; i++) {
     const RowSlot& s = p.slot[p.order[i]];
@@ -240,7 +242,7 @@ template <class T> FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned op
   }
 }
 
-// Computes the rates of all rows along the step, and the change of the cost that rows on another piece make at its end.
+// Computes the rates of all rows along the step, and the change of the cost at its end due to rows that change pieces.
 template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const OpenInstances<T>& open) {
   if (p.first_slot[p.nb + 1] > 0) move_bodies(p, p.step);
   LineChange<T> change;
@@ -254,13 +256,14 @@ template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const
   return change;
 }
 
-// Line search: alpha of the least cost between a and a + step, for instances whose cost is higher at a + step.
+// Line search: returns the alpha of least cost between a and a + step, for instances whose cost is higher at a + step.
 //
 //   slope(alpha) = -h (1 - alpha) + slopes added by rows on other pieces,   h = g^T H^-1 g
 //
-// Newton's method, from the secant of the slopes at both ends, kept between an end where the cost falls and one where
-// it climbs, until the slope is a tenth of the first. A gentle slope may have climbed for a long way, so alpha is
-// accepted only where the cost lost beyond the lower end is less than the cost gained up to it.
+// Newton's method starts from the secant of the slopes at both ends. It is kept in a bracket between an end where the
+// cost falls and an end where it rises, until the slope is a tenth of the first one. A gentle slope may have risen over
+// a long distance. So alpha is accepted only if the cost lost beyond the lower end is less than the cost gained up to
+// it.
 //
 // in   risen         instances whose cost has risen
 // in   slope_at_end  slope at the end of the step
@@ -294,7 +297,8 @@ FS_HD T search_step(const LimbProblem<T>& p, const OpenInstances<T>& risen, cons
   return select(zero < open, select(zero < low, low, alpha), alpha);
 }
 
-// 1 in instances whose step moves every row by less than tolerance times the greatest row, that under a0 included.
+// Returns 1 in instances whose step moves every row by less than tolerance times the greatest row. The rows at a0 count
+// for the greatest row too.
 template <class T>
 FS_HD T is_still(const LimbProblem<T>& p, const OpenInstances<T>& open, double tolerance) {
   T moved(0.0), greatest(0.0);
@@ -327,12 +331,12 @@ template <class T> FS_HD void begin_curvature(const LimbProblem<T>& p) {
   }
 }
 
-// Runs passes from a until every instance is done.
+// Iterates from a until every instance is done.
 //
-// in-out  p   a: a guess, then the solution
+// in-out  p   a: initial guess, then solution
 template <class T>
 FS_HD NewtonCounts<T> newton_passes(const LimbProblem<T>& p, unsigned instances, const NewtonLimits& limits) {
-  constexpr int first_look = 6;  // rounding does not make pieces alternate in earlier passes
+  constexpr int first_look = 6;  // in earlier iterations, rounding does not make pieces alternate
   const T zero(0.0), one(1.0);
   const auto z = p.step;
   for (int k = 0; k < p.nv; k++) z[k] = p.a[k] - p.a0[k];

@@ -1,20 +1,21 @@
-// Constraint rows during Newton's passes (limb_newton.h). A slot holds the rows of one contact, or one row of another
-// constraint, for instances side by side; each instance may have a different contact there.
+// Constraint rows during the Newton iterations (limb_newton.h). A slot holds the rows of one contact, or one row of
+// another constraint, for the instances of a pack. Each instance may have a different contact in it.
 //
 // A slot keeps its rows r = J a - aref, their rates p along the step, and the piece of the cost (row_state.h) of each
-// row. When a becomes a + alpha step, r becomes r + alpha p; forces and curvatures change only where a row changes its
+// row. When a becomes a + alpha step, r becomes r + alpha p. Forces and curvatures change only if a row changes its
 // piece:
 //
 //   force of a piece   f = c - W r
 //   added to H         J^T (W' - W) J
 //   added to -g        J^T (f'(r) - f(r))          old and new piece, both at the new r
 //
-// A sliding cone has no pieces and changes in every pass: W is that of the last pass, and f = f_last - alpha W p.
+// A sliding cone has no pieces and changes in every iteration: W is that of the last iteration, and f = f_last - alpha
+// W p.
 //
 // Rows of a contact between a body and the world follow from the spatial acceleration A = (w, v) of the body about a
-// reference point. With c the contact point from there and e_k the axes of the contact, row k is e_k . (v + w x c), or
-// e_k . w for torsion and rolling. The contact adds N W N^T to H, a 6 x 6 matrix of the body. Other rows have a
-// Jacobian J for the coordinates of some limbs.
+// reference point. Let c be the contact point relative to the reference point and e_k the axes of the contact. Row k is
+// e_k . (v + w x c), or e_k . w for torsion and rolling. The contact adds N W N^T to H, a 6 x 6 matrix of the body.
+// Other rows have a Jacobian J for the coordinates of some limbs.
 #pragma once
 #include "core/constraint/row_state.h"
 #include "core/linear/lower_half.h"
@@ -39,18 +40,18 @@ struct RowType {
 struct RowSlot {
   RowKind kind;
   int rows;
-  int body;     // of a contact with the world, else 0
-  int type;     // of rows with J
-  int numbers;  // where its numbers begin
-  int next;     // the next slot of the body or of the type, or -1
+  int body;     // body that touches the world, 0 for other rows
+  int type;     // type of rows with a Jacobian
+  int numbers;  // offset of its numbers
+  int next;     // next slot of the body or of the type, or -1
   unsigned there;
 };
 
-// Numbers of a slot: for each row r, rate, aref, D and the coefficient of row_state.h; then the piece; then the point
-// and axes of a contact with the world, or J row by row.
+// Layout of the numbers of a slot: r, rate, aref, D and the coefficient of row_state.h, each for all rows; then the
+// piece; then the point and axes of a contact with the world, or J row by row.
 template <RowKind kind, int d> struct SlotLayout {
   static constexpr int rate = d, aref = 2 * d, D = 3 * d, friction = 4 * d, piece = 5 * d;
-  // 1 if the row, or the edge of a pyramid, has a curvature; dry friction has c too, a cone f and W instead
+  // 1 if the row, or the edge of a pyramid, has a curvature. Dry friction has c too; a cone has f and W instead.
   static constexpr int piece_numbers = kind == RowKind::Pyramid    ? 2 * (d - 1)
                                        : kind == RowKind::Friction ? 2
                                        : kind == RowKind::Cone     ? d + lower_half(d, 0)
@@ -93,12 +94,12 @@ FS_HD int slot_geometry(RowKind kind, int rows) {
 // Change of forces and curvatures of the rows of a slot.
 template <int d, class T> struct RowChange { T f[d], W[d * (d + 1) / 2]; };
 
-// True if W of a kind has an entry (k, j).
+// Returns true if W of a kind has an entry (k, j).
 template <RowKind kind> FS_HD constexpr bool bend_together(int k, int j) {
   return kind == RowKind::Cone || k == j || k == 0 || j == 0;
 }
 
-// Updates the pieces of the rows; returns true if one has changed in some instance.
+// Updates the pieces of the rows. Returns true if a piece has changed in some instance.
 //
 // in      alpha, open  size of the last step; 1 in instances that are not done, else 0
 // in-out  x            numbers of the slot, r up to date
@@ -161,12 +162,12 @@ FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowCha
   }
 }
 
-// Difference that rows on another piece at alpha make to the cost along a step: first and second derivative, and twice
-// the cost. changed: not zero if there are such rows.
+// Change of the cost along a step due to rows that are on another piece at alpha: first and second derivative, and
+// twice the cost. changed: not zero if such rows exist.
 template <class T> struct LineChange { T slope{0.0}, bend{0.0}, cost{0.0}, changed{0.0}; };
 
-// Adds a row, or an edge of a pyramid, that goes from r along p and has curvature D on one of its two pieces; on: 1
-// before.
+// Adds a row, or an edge of a pyramid, with value r and rate p. Its curvature is D on one of its two pieces and 0 on
+// the other. on: 1 if the curvature was D before.
 template <class T>
 FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T& on, LineChange<T>& to) {
   const T e = r + alpha * p, w = (select(e < T(0.0), T(1.0), T(0.0)) - on) * D, we = w * e;
@@ -174,7 +175,7 @@ FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T&
   to.slope = to.slope + we * p, to.bend = to.bend + w * p * p, to.cost = to.cost + we * e;
 }
 
-// Twice the cost s of a cone.
+// Returns twice the cost s of a cone.
 template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, const auto& f) {
   const ConeState<T> c = cone_state<T>(d, r, D, f);
   const T zero(0.0), slip = c.N - f[0] * c.T_;
@@ -183,6 +184,8 @@ template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, 
   return select(zero <= slip, zero, select(f[0] * c.N + c.T_ <= zero, stuck, T(c.stiffness * slip * slip)));
 }
 
+// Adds the change of the cost of one slot between alpha = 0 and the given alpha.
+//
 // in      x  numbers of the slot
 // in-out  to
 template <RowKind kind, int d, class T> FS_CALLED FS_HD void add_line_change(const auto& x, const T& alpha,
@@ -242,7 +245,7 @@ template <RowKind kind, int d, class T> FS_CALLED FS_HD void add_line_change(con
   }
 }
 
-// Rows of a contact with the world for the acceleration A of its body.
+// Computes the rows of a contact with the world from the acceleration A of its body.
 //
 // in   x (point_and_axes)  c, e_0, e_1, e_2
 template <int d, class T> FS_HD void contact_rows_at(const auto& x, const auto& A, T* v) {
@@ -270,18 +273,17 @@ template <int d, class T> FS_HD void add_contact_wrench(const auto& x, const T* 
   }
 }
 
-// The 27 numbers that a body carries: the lower half of its 6 x 6 matrix, rows in the order (w, v), then moment and
-// force.
+// A body carries 27 numbers: the lower half of its 6 x 6 matrix, with rows in the order (w, v), then moment and force.
 inline constexpr int body_numbers = 27, body_wrench = 21;
 
 // Adds N W N^T and N f to C.
 //
-// in   x  as of contact_rows_at
+// in   x  as for contact_rows_at
 template <RowKind kind, int d, class T>
 FS_CALLED FS_HD void add_contact_to_body(const auto& x, const RowChange<d, T>& change, T* C) {
   constexpr int linear = d < 3 ? d : 3;
   const T c[3] = {x[0], x[1], x[2]};
-  // G = sum W_kj e_k e_j^T over rows of the point's acceleration
+  // G = sum W_kj e_k e_j^T over the rows of the point's acceleration
   T G[3][3];
   T weighed[linear][3];
   FS_UNROLL for (int k = 0; k < linear; k++) FS_UNROLL for (int i = 0; i < 3; i++) {
@@ -295,14 +297,14 @@ FS_CALLED FS_HD void add_contact_to_body(const auto& x, const RowChange<d, T>& c
     FS_UNROLL for (int k = 1; k < linear; k++) g = g + x[3 + 3 * k + i] * weighed[k][j];
     G[i][j] = g, G[j][i] = g;
   }
-  // B = c x G, columns of v in rows of w
+  // B = c x G: rows w, columns v
   T B[3][3];
   FS_UNROLL for (int j = 0; j < 3; j++) {
     B[0][j] = c[1] * G[2][j] - c[2] * G[1][j];
     B[1][j] = c[2] * G[0][j] - c[0] * G[2][j];
     B[2][j] = c[0] * G[1][j] - c[1] * G[0][j];
   }
-  // I = B (c x)^T
+  // block (w, w) = B (c x)^T
   C[0] = C[0] + (B[0][2] * c[1] - B[0][1] * c[2]);
   C[1] = C[1] + (B[1][2] * c[1] - B[1][1] * c[2]);
   C[2] = C[2] + (B[1][0] * c[2] - B[1][2] * c[0]);
@@ -316,7 +318,7 @@ FS_CALLED FS_HD void add_contact_to_body(const auto& x, const RowChange<d, T>& c
   add_contact_wrench<d>(x, change.f, C + body_wrench);
   if constexpr (d > 3) {
     // rows 3 + k: couples along e_k
-    T M[3][3], P[3][3];  // sum W e_k e_j^T of couples and couples, of couples and forces
+    T M[3][3], P[3][3];  // sum W e_k e_j^T: couples with couples, couples with forces
     for (int i = 0; i < 3; i++)
       for (int j = 0; j < 3; j++) M[i][j] = P[i][j] = T(0.0);
     for (int k = 3; k < d; k++)
@@ -330,7 +332,7 @@ FS_CALLED FS_HD void add_contact_to_body(const auto& x, const RowChange<d, T>& c
             else M[i][l] = M[i][l] + along * x[3 + 3 * (j - 3) + l];
         }
       }
-    // of (w, w): P (c x)^T and its transpose
+    // block (w, w): P (c x)^T and its transpose
     const auto turned = [&](int i, int j) {  // sum_l P_il ((c x)^T)_lj
       const int a = (j + 1) % 3, b = (j + 2) % 3;
       return T(c[a] * P[i][b] - c[b] * P[i][a]);

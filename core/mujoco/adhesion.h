@@ -1,18 +1,20 @@
-// Adhesion of bodies: an actuator that pulls a body towards the surfaces it touches [body transmission].
+// Adhesion of bodies: an actuator that pulls a body towards the surfaces that it touches [body transmission].
 //
-//   moment = -1/n sum over the n contacts of the body of J_c,   J_c v the speed at which the contact's geoms part
+//   moment = -1/n sum over the n contacts of the body of J_c,   J_c v the separation speed of the contact's geoms
 //
-// Contacts in the gap, which have no forces of their own, count as well. Without contacts the moment is 0, and the length
-// always is. Pairs without a closed form cannot be traced. MuJoCo's documentation, XML reference, actuator/adhesion.
+// Contacts in the gap also count, although they have no forces. The length is always 0, and the moment is 0 without
+// contacts. Pairs without a closed form cannot be traced. MuJoCo's documentation, XML reference, actuator/adhesion.
 #pragma once
 #include "core/collision/candidates.h"
 #include "core/passive/body_passes.h"
 
 namespace featherstorm {
 
+// Writes the moments of all adhesion actuators.
+//
 // in      x (nx), X (nb + 1)  joint numbers and placements of the bodies
 // in-out  moment (n_outputs nv)  rows of these actuators are written
-// Cost O(nb) and the contacts of the body's pairs, for each such actuator.
+// Cost O(nb) plus the contacts of the body's pairs, for each such actuator.
 FS_HD void adhesion_moments(const auto& m, const auto& w, const auto& x, const auto& X, auto moment) {
   using T = ScalarOf<decltype(x)>;
   const T zero(0.0), one(1.0);

@@ -1,8 +1,9 @@
-// Equations of motion with the constraints of a model file, and what follows from their solution.
+// Equations of motion with the constraints of a model file, and the steps that follow from their solution.
 //
 //   M a = b + J^T f,   b = qfrc_smooth,   f the forces of the rows (core/constraint/newton_step.h)
 //
-// A step is three texts: the equations, Newton's steps towards a, the way on. Between them go M, b, the rows and a.
+// A step has three algorithms: assembling the equations, Newton iterations for a, and integration. M, b, the rows and a
+// are passed between them.
 #pragma once
 #include "core/constraint/constraint_rows.h"
 #include "core/constraint/contact_rows.h"
@@ -12,7 +13,7 @@
 
 namespace featherstorm {
 
-// Rows of a world: those of constraints, then those of contacts.
+// Number of rows of a world: first those of constraints, then those of contacts.
 template <class P> int rows_of(const World<P>& w) { return rows_of(w.constraints) + rows_of(w.contacts); }
 
 template <class T> struct Equations {
@@ -30,13 +31,13 @@ template <class T> struct Equations {
   ConstraintRows<T*> rows() {
     return {J.data(), position.data(), D.data(), aref.data(), active.data(), friction.data()};
   }
-  Scratch<T> mass, b;                              // (nh) packed as of crba.h, (nv)
+  Scratch<T> mass, b;                              // (nh) packed as in crba.h, (nv)
   Scratch<T> J;                                    // of constraints, all entries
   Scratch<T> position, D, aref, active, friction;  // of constraints and contacts (core/constraint/rows.h)
   Scratch<Motion<T>> twist, axis;                  // (nb + 1), (nv)  (core/constraint/world_motion.h)
 };
 
-// All but contacts.
+// Assembles the equations, except contacts.
 //
 // in   q (nq), v (nv), act (na), applied
 // out  s, e
@@ -51,13 +52,13 @@ FS_HD void equations(const auto& m, const auto& w, const auto& q, const auto& v,
   world_motion(m, s.x, s.X, v, e.twist.data(), e.axis.data());
 }
 
-// Where springs and dampers act at the end of the step, M^ and b^ in place of M and b (discrete_step.h); rows of constraints are
-// weighed where the robot is, if they are to be.
+// Replaces M and b by M^ and b^, if springs and dampers act at the end of the step (discrete_step.h). Rescales
+// constraint rows by their inverse inertia at the present position, if the world asks for this.
 //
 // in      q (nq), v (nv), act (na), ctrl (nu), s
 // in-out  e
 // out     weights (weights_of)  (core/constraint/row_inertia.h)
-// out     turning (7 alone_bodies)  of each 1 where it is on its own, then its acceleration
+// out     turning (7 alone_bodies)  for each body: 1 if nothing acts on it, then its acceleration
 template <class T>
 FS_HD void end_of_step(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act, const auto& ctrl,
                        const Smooth<T>& s, Equations<T>& e, auto weights, auto turning) {
@@ -85,11 +86,11 @@ FS_HD void end_of_step(const auto& m, const auto& w, const auto& q, const auto& 
   }
 }
 
-// The rows of all candidates behind those of the constraints.
+// Writes the rows of all candidates after those of the constraints.
 //
 // in      s, e  of equations
 // in      columns  of all pairs
-// in      weights  of end_of_step
+// in      weights  from end_of_step
 // in-out  e
 // out     J (columns.entries)  packed
 template <class T>
@@ -105,10 +106,10 @@ FS_HD void all_contact_rows(const auto& m, const auto& w, const PairColumns& col
                rows_from(e.rows(), rows_of(w.constraints), m.nv), J);
 }
 
-// Bodies on their own that a contact's row acts on turn as others do.
+// Clears turning for bodies with an active contact row: they rotate like all other bodies.
 //
 // in      D  of all rows
-// in-out  turning  of end_of_step
+// in-out  turning  from end_of_step
 FS_HD void find_touched(const auto& w, const std::vector<int>& alone, const auto& D, auto turning) {
   using T = ScalarOf<decltype(turning)>;
   const T zero(0.0);
@@ -121,7 +122,7 @@ FS_HD void find_touched(const auto& w, const std::vector<int>& alone, const auto
             turning[7 * i] = select(zero < D[row], zero, T(turning[7 * i]));
 }
 
-// The blocks of all rows, in their order.
+// Returns the blocks of all rows, in their order.
 template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
   std::vector<RowBlock> blocks;
   const auto add = [&](RowKind kind, int rows, int count) {
@@ -137,8 +138,8 @@ template <class P> std::vector<RowBlock> row_blocks(const World<P>& w) {
   return blocks;
 }
 
-// The acceleration that the integrator goes on with: (M + h D) a_h = M a, with M a the forces of the joints, those of
-// constraints among them.
+// Computes the acceleration that the integrator uses: (M + h D) a_h = M a. M a are the forces of the joints, including
+// those of constraints.
 //
 // in      mass, lower, upper (nh)  (velocity_slopes.h)
 // in-out  a (nv)

@@ -1,18 +1,20 @@
-// The step whose springs, dampers and constraints act at its end [integrator discrete]: a = M^^-1 (b^ + J^T f), v_next = v + h a.
+// Step whose springs, dampers and constraints act at its end [integrator discrete]: a = M^^-1 (b^ + J^T f), v_next = v
+// + h a.
 //
 //   M^ = M + h D + h^2 K,   b^ = b - h K v
-//   K  of springs of joints and tendons and of actuators over their length, D of dampers, actuators over their velocity and
-//      the medium's drag; each no less than 0
+//   K  slopes of springs of joints and tendons, and of actuators with respect to length; not below 0
+//   D  slopes of dampers, of actuators with respect to velocity, and of the medium's drag; not below 0
 //
-// A body that floats freely, carries nothing and that no row, tendon or actuator with a slope acts on turns by its gyroscopic
-// terms too: (M^ + h dC/dv) a = b^ of it alone. MuJoCo's documentation, chapter Computation, "Numerical integration".
+// A free body without children rotates with its gyroscopic terms too, if no row, and no tendon or actuator with a
+// slope, acts on it: (M^ + h dC/dv) a = b^ for this body alone. MuJoCo's documentation, chapter Computation, "Numerical
+// integration".
 #pragma once
 #include "core/actuation/discrete_slopes.h"
 #include "core/mujoco/velocity_slopes.h"
 
 namespace featherstorm {
 
-// Slopes along lengths of tendons and actuators.
+// Slopes with respect to the lengths of tendons and actuators, and to their rates.
 template <class T> struct LengthSlopes {
   LengthSlopes(const auto& w) : tendon_K(w.n_tendons()), tendon_D(w.n_tendons()), K(w.n_outputs), D(w.n_outputs) {}
   Scratch<T> tendon_K, tendon_D, K, D;
@@ -40,9 +42,11 @@ FS_HD void length_slopes(const auto& m, const auto& w, const auto& act, const au
   clear_saturated_slopes(m, w, s.actuator_force, s.qfrc_actuator, slopes.D.data());
 }
 
+// Computes M^ and b^.
+//
 // in      q (nq), v (nv), s  from smooth_forces; slopes
 // in-out  mass (nh), b (nv)  M and b; M^ and b^
-// out     diagonal (nh)  M^ with but the diagonals of what acts along lengths
+// out     diagonal (nh)  M^, with only the diagonals of terms along lengths
 template <class T>
 FS_HD void to_end_of_step(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s,
                           const LengthSlopes<T>& slopes, auto mass, auto b, auto diagonal) {
@@ -85,7 +89,7 @@ FS_HD void to_end_of_step(const auto& m, const auto& w, const auto& q, const aut
   for (int k = 0; k < m.nv; k++) b[k] = b[k] - h * Kv[k];
 }
 
-// Which bodies may turn by their gyroscopic terms.
+// Returns the bodies that may rotate with their gyroscopic terms.
 inline std::vector<int> alone_bodies(const auto& m, const auto& w) {
   std::vector<int> found;
   for (int i = 1; i <= m.nb && w.is_discrete(); i++)
@@ -93,11 +97,11 @@ inline std::vector<int> alone_bodies(const auto& m, const auto& w) {
   return found;
 }
 
-// The acceleration of bodies on their own.
+// Computes the acceleration of bodies on which nothing else acts.
 //
 // in   q (nq), v (nv), mass (nh), b (nv)  M^ and b^
-// in   alone  of alone_bodies
-// out  a (nv)  of these; of others not used
+// in   alone  from alone_bodies
+// out  a (nv)  for these bodies; other entries are not used
 template <class T>
 FS_HD void turning_acceleration(const auto& m, const auto& q, const auto& v, const auto& mass, const auto& b,
                                 const std::vector<int>& alone, const T& h, auto a) {
@@ -115,7 +119,7 @@ FS_HD void turning_acceleration(const auto& m, const auto& q, const auto& v, con
   solve_tree_lu(m, L, U, a);
 }
 
-// 1 for each body on its own that no tendon or actuator with a slope and no row acts on, else 0.
+// Returns 1 for each candidate of alone_bodies on which no row, and no tendon or actuator with a slope, acts, else 0.
 //
 // in   rows, J (rows nv), D (rows)  of constraints
 template <class T>

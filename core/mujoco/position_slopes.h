@@ -1,14 +1,18 @@
-// How smooth forces change with position, which a step takes along whose forces are those of its end:
+// Slopes of smooth forces with respect to position, for a step whose forces are taken at its end:
 //
-//   (M + h D + h^2 K) a = b - h K v,   K = -d tau / dq >= 0, of springs of joints and tendons and of position gains of actuators
+//   (M + h D + h^2 K) a = b - h K v,   K = -d tau / dq >= 0, of springs of joints and tendons and of position gains of
+//                                      actuators
 //
-// tau(q + h v_next) = tau(q) - h K v_next. Springs are as steep here as from where they are slack to where they are, p(x); that is their
-// slope where stiffness is linear. Actuators have no slope while a limit holds. Entries count that M has.
+// tau(q + h v_next) = tau(q) - h K v_next. The slope of a spring is p(x), the mean slope from the slack position to the
+// present one. It is the exact slope if the stiffness is linear. Actuators have no slope while a limit holds. Only
+// entries that exist in M are kept.
 #pragma once
 #include "core/mujoco/velocity_slopes.h"
 
 namespace featherstorm {
 
+// Computes the slopes of actuators with respect to length.
+//
 // in   act (na), ctrl (nu); length, force (n_outputs)  of actuators
 // out  slope (n_outputs)  -d force / d length, or 0; all are written
 FS_HD void actuator_stiffness(const auto& w, const auto& act, const auto& ctrl, const auto& force, auto slope) {
@@ -29,6 +33,8 @@ FS_HD void actuator_stiffness(const auto& w, const auto& act, const auto& ctrl, 
   }
 }
 
+// Adds all position slopes to K.
+//
 // in      q (nq), act (na), ctrl (nu), s  from smooth_forces
 // in-out  K (nh)  packed as M; added to
 template <class T>

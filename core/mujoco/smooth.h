@@ -1,4 +1,4 @@
-// From a state and its controls to the acceleration without constraints, in MuJoCo's order and with its names.
+// From a state and its controls to the acceleration without constraints, in MuJoCo's order and with MuJoCo's names.
 //
 //   position      joint numbers, placements; lengths and moments of tendons and actuators
 //   velocity      rates of these lengths
@@ -6,7 +6,7 @@
 //   passive       qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid
 //   qfrc_smooth = passive + actuator + applied - bias,   M qacc_smooth = qfrc_smooth,   M and bias of mass_and_bias
 //
-// Each stage is a text of its own room; this file only hands their numbers on.
+// Each stage is an algorithm of its own folder; this file only passes their results on.
 #pragma once
 #include "core/actuation/actuator_forces.h"
 #include "core/actuation/transmission.h"
@@ -21,8 +21,8 @@
 
 namespace featherstorm {
 
-// What an actuator is told from outside, and what acts on joints (nv) and links (6 each: force, moment at the centre of mass, world
-// axes) besides; Zeros<T>{} for none.
+// External inputs: controls of actuators, forces on joints (nv), and wrenches on links (6 each: force, moment about the
+// centre of mass, world axes). Zeros<T>{} for none.
 template <class Ctrl, class Qfrc, class Xfrc> struct Applied {
   Ctrl ctrl;
   Qfrc qfrc;
@@ -30,7 +30,7 @@ template <class Ctrl, class Qfrc, class Xfrc> struct Applied {
 };
 template <class Ctrl, class Qfrc, class Xfrc> Applied(Ctrl, Qfrc, Xfrc) -> Applied<Ctrl, Qfrc, Xfrc>;
 
-// The numbers of one state.
+// Numbers of one state.
 template <class T> struct Smooth {
   Smooth(const auto& m, const auto& w)
       : x(m.nx),
@@ -56,7 +56,7 @@ template <class T> struct Smooth {
   Scratch<T> qfrc_actuator, qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;
 };
 
-// y = A x of `rows` rows, and y += A^T x
+// y = A x for `rows` rows (rates_of), and y += A^T x
 FS_HD void rates_of(const auto& A, int rows, int nv, const auto& x, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (int r = 0; r < rows; r++) {
@@ -70,6 +70,8 @@ FS_HD void add_transposed(const auto& A, int rows, int nv, const auto& x, auto y
     for (int k = 0; k < nv; k++) y[k] = y[k] + A[r * nv + k] * x[r];
 }
 
+// Computes positions and rates.
+//
 // in   q (nq), v (nv)
 // out  s  positions and rates
 template <class T> FS_HD void smooth_kinematics(const auto& m, const auto& w, const auto& q, const auto& v,
@@ -81,6 +83,8 @@ template <class T> FS_HD void smooth_kinematics(const auto& m, const auto& w, co
   transmissions(m, w, s.x, s.X, q, s.ten_length, s.ten_J, s.actuator_length.data(), s.moment.data());
 }
 
+// Computes passive forces.
+//
 // in   q (nq), v (nv), s  with positions and rates
 // out  s  passive forces of joints
 template <class T> FS_HD void passive_forces(const auto& m, const auto& w, const auto& q, const auto& v, Smooth<T>& s) {
@@ -97,10 +101,10 @@ template <class T> FS_HD void passive_forces(const auto& m, const auto& w, const
   fluid_forces(m, w, s.x, s.X, V, s.qfrc_fluid.data());
 }
 
-// The joint-space inertia matrix and the bias force, with the inertia of tendons.
+// Computes the joint-space inertia matrix and the bias force, including the inertia of tendons.
 //
 // in   q (nq), v (nv), s  with positions
-// out  mass (nh)  M packed as of crba.h
+// out  mass (nh)  M packed as in crba.h
 // out  bias (nv)  C = qfrc_bias [N m | N]
 template <class T>
 FS_HD void mass_and_bias(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s, auto mass,
@@ -111,6 +115,8 @@ FS_HD void mass_and_bias(const auto& m, const auto& w, const auto& q, const auto
   add_tendon_bias<T>(m, w, s.x, s.X, v, s.ten_J, bias);
 }
 
+// Computes activation rates and actuator forces.
+//
 // in   v (nv), act (na), ctrl (nu), s  with positions and gravity compensation
 // out  s  moments of adhesion, actuator_velocity, act_dot, actuator_force, qfrc_actuator
 template <class T>
@@ -122,10 +128,10 @@ FS_HD void actuator_stage(const auto& m, const auto& w, const auto& v, const aut
   actuator_joint_forces(m, w, s.moment, s.actuator_force, s.qfrc_gravcomp, s.qfrc_actuator.data());
 }
 
-// Forces of joints beside the bias: passive, of actuators, applied.
+// Computes the forces of joints besides the bias: passive, actuator and applied forces.
 //
 // in   q (nq), v (nv), act (na), applied
-// out  s  all of it
+// out  s  all members
 // out  tau (nv)  [N m | N]  qfrc_smooth + qfrc_bias
 template <class T>
 FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act,
@@ -134,7 +140,7 @@ FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto
   passive_forces(m, w, q, v, s);
   actuator_stage(m, w, v, act, applied.ctrl, s);
   for (int k = 0; k < m.nv; k++) {
-    // what actuators count as theirs is not lifted twice
+    // where gravity compensation counts as actuator force, it is in qfrc_actuator already
     const T lifted = w.compensated[k] ? T(0.0) : T(s.qfrc_gravcomp[k]);
     tau[k] = s.qfrc_spring[k] + s.qfrc_damper[k] + lifted + s.qfrc_fluid[k] + s.qfrc_actuator[k] + applied.qfrc[k];
   }

@@ -1,9 +1,10 @@
-// The stages of a step of a model file's world, as arrays in and arrays out. A Sequence runs them one after the other
-// (host/simulation/world_sequence.h): traced for one robot, or on packs of instances with the robot as data.
+// Stages of a step of a model file's world, with arrays as inputs and outputs. A Sequence runs them one after the other
+// (host/simulation/world_sequence.h). They are traced for one robot, or run on packs of instances with the robot as
+// data.
 //
 //   equations     state, controls -> M, b, rows of constraints, their factors and slopes
 //   advance       state, acceleration -> state at the end of the step
-//   Runge-Kutta   the same of stage i of the classical method on the tangent space at q (core/step/rk4_step.h)
+//   Runge-Kutta   the same for stage i of the classical method on the tangent space at q (core/step/rk4_step.h)
 #pragma once
 #include "core/mujoco/constrained.h"
 #include "core/mujoco/position_slopes.h"
@@ -12,14 +13,14 @@
 
 namespace featherstorm {
 
-// How many slopes of forces along velocity the integrator takes: entries of D that M has; where D is not symmetric, then those above the
-// diagonal.
+// Number of velocity slopes of forces that the integrator needs: the entries of D that exist in M. If D is not
+// symmetric, those above the diagonal follow.
 template <class P> int slopes_of(const Model<P>& m, bool rigid) {
   if (rigid || m.world.is_discrete()) return 0;
   return has_symmetric_slopes(m, m.world) ? m.nh : 2 * m.nh;
 }
 
-// The equations of motion with everything but contacts.
+// Assembles the equations of motion, except contacts.
 //
 //   MuJoCo's law   M a = b + J^T f, or M^ a = b^ + J^T f at the end of the step (discrete_step.h)
 //   rigid law      (M + h D + h^2 K) a = b - h K v + J^T f  (position_slopes.h)
@@ -27,7 +28,7 @@ template <class P> int slopes_of(const Model<P>& m, bool rigid) {
 // in   law  null for MuJoCo's law
 // in   q (nq), v (nv), act (na), applied
 // out  s, e
-// out  weights (weights_of), turning (7 alone_bodies)  of MuJoCo's law (constrained.h)
+// out  weights (weights_of), turning (7 alone_bodies)  for MuJoCo's law (constrained.h)
 // out  slopes (slopes_of)  D (velocity_slopes.h)
 template <class T, class Law>
 FS_HD void step_equations(const auto& m, const auto& w, const Law* law, const auto& q, const auto& v, const auto& act,
@@ -53,20 +54,20 @@ FS_HD void step_equations(const auto& m, const auto& w, const Law* law, const au
   velocity_slopes(m, w, q, v, act, applied.ctrl, s, slopes, slice(slopes, symmetric ? 0 : m.nh));
 }
 
-// R row by row, then r, of n placements; w, then v, of n motions.
+// Stores n placements as R row by row, then r (store_placements), and n motions as w, then v.
 FS_HD void store_placements(const auto& X, int n, auto out) {
   for (int i = 0; i < n; i++) store_placement(out, 12 * i, X[i]);
 }
 FS_HD void store_motions(const auto& V, int n, auto out) {
   for (int i = 0; i < n; i++) store_motion(out, 6 * i, V[i]);
 }
-// Frames in the world, as store_placements has them.
+// Stores frames in the world, in the layout of store_placements.
 template <class T> FS_HD void store_frames(const auto& X, const auto& frames, auto out) {
   for (int i = 0; i < static_cast<int>(frames.size()); i++)
     store_placement(out, 12 * i, in_world<T>(X, cast<T>(frames[i])));
 }
 
-// Arrays of the state, of what the equations hand on and of the acceleration a (nv) under all constraints.
+// State, outputs of the equations, and the acceleration a (nv) under all constraints.
 template <class Array> struct AdvanceInputs {
   Array q, v, act;
   Array act_dot, actuator_length, actuator_velocity;
@@ -76,13 +77,13 @@ template <class Array> struct AdvanceInputs {
 };
 template <class Array> struct AdvanceOutputs {
   Array q, v, act;
-  Array a;  // (nv)  that the step goes on with
+  Array a;  // (nv) acceleration that the step uses
 };
 
-// Integrate the acceleration to the end of the step.
+// Integrates the acceleration to the end of the step.
 //
-// in   damps  whether a slope is not zero
-// in   alone  of alone_bodies;  free(i)  above zero where body i of them turns by its gyroscopic terms
+// in   damps  true if a slope is not zero
+// in   alone  from alone_bodies;  free(i)  above zero if body i of them rotates with its gyroscopic terms
 // in   in
 // out  out
 template <class T>
@@ -102,21 +103,21 @@ FS_HD void advance(const auto& m, const auto& w, bool damps, const std::vector<i
   integrate(m, in.q, out.v, h, out.q);
 }
 
-// State at the beginning of the step, q_i = q (+) u_i and v_i at stage i, rates there, and sums over the stages before.
+// State at the beginning of the step; q_i = q (+) u_i and v_i at stage i; rates there; sums over the previous stages.
 template <class Array> struct StageInputs {
   Array q, v, act;
   Array u_i, v_i, act_dot, a;
   Array sum_u, sum_a, sum_rate;
-  Array actuator_length, actuator_velocity;  // of stage 3
+  Array actuator_length, actuator_velocity;  // read at stage 3 only
 };
-// The next stage; of stage 3 q, v and act at the end of the step, and nothing else that is read.
+// Inputs of the next stage. At stage 3, q, v and act at the end of the step; the other outputs are not read.
 template <class Array> struct StageOutputs {
   Array q, v, act;
   Array u;
   Array sum_u, sum_a, sum_rate;
 };
 
-// Stage i, 0 to 3, of the classical Runge-Kutta method.
+// Computes stage i, 0 to 3, of the classical Runge-Kutta method.
 template <class T>
 FS_HD void runge_kutta_stage(const auto& m, const auto& w, int i, const auto& in, const auto& out) {
   const T zero(0.0), weight(rk4_weight(i)), h = T(w.timestep) * T(i == 3 ? 1.0 : rk4_time(i + 1));

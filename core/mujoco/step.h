@@ -1,6 +1,6 @@
-// One step of a model file's world without constraints, by the integrator that the file names.
+// One step of a model file's world without constraints, by the integrator that the file selects.
 //
-//   Euler           (M + h D) a = qfrc_smooth,  D the slopes of the coordinates' dampers, 0 where implicit damping is off
+//   Euler           (M + h D) a = qfrc_smooth,  D the slopes of the coordinates' dampers, 0 if implicit damping is off
 //   Implicit(Fast)  (M + h D) a = qfrc_smooth,  D the slopes of all smooth forces, or of most (velocity_slopes.h)
 //   v_next = v + h a,   q_next = q (+) h v_next,   act_next
 //   RungeKutta      the classical method of order four on the tangent space at q (core/step/rk4_step.h)
@@ -13,10 +13,10 @@
 
 namespace featherstorm {
 
-// How (M + D) a = tau - C is solved: M factorised, or by articulated bodies.
+// Method that solves (M + D) a = tau - C: by factorising M, or by articulated bodies.
 enum class SolveBy { factor, bodies };
 
-// M is factorised in either case if tendons have inertia.
+// Computes accelerations. If tendons have inertia, M is factorised in either case.
 //
 // in   q (nq), v (nv), s  with positions
 // in   tau (nv)  [N m | N]
@@ -56,6 +56,8 @@ FS_HD void accelerations(const auto& m, const auto& w, const auto& q, const auto
   }
 }
 
+// Computes the acceleration without constraints.
+//
 // in   q (nq), v (nv), act (na), applied
 // out  a (nv)  qacc_smooth;  act_dot (na)
 template <SolveBy by>
@@ -69,8 +71,10 @@ FS_HD void smooth_acceleration(const auto& m, const auto& w, const auto& q, cons
   for (int k = 0; k < w.na; k++) act_dot[k] = s.act_dot[k];
 }
 
+// Computes the acceleration of an implicit step.
+//
 // in   q (nq), v (nv), act (na), ctrl (nu); s, tau (nv)  from smooth_forces
-// out  a (nv)  that the integrator goes on with
+// out  a (nv)  acceleration that the integrator uses
 template <SolveBy by, class T>
 FS_HD void implicit_acceleration(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act,
                                  const auto& ctrl, const Smooth<T>& s, const auto& tau, auto a) {
@@ -94,6 +98,8 @@ FS_HD void implicit_acceleration(const auto& m, const auto& w, const auto& q, co
   for (int k = 0; k < m.nv; k++) a[k] = b[k];
 }
 
+// Takes one step of Euler, Implicit or ImplicitFast.
+//
 // in   q (nq), v (nv), act (na), applied
 // out  q_next (nq), v_next (nv), act_next (na)  may be q, v, act
 template <SolveBy by>
@@ -110,7 +116,7 @@ FS_HD void smooth_step(const auto& m, const auto& w, const auto& q, const auto& 
   integrate(m, q, v_next, h, q_next);
 }
 
-// The same by the classical Runge-Kutta method.
+// Takes one step of the classical Runge-Kutta method, with the same arguments.
 template <SolveBy by>
 FS_HD void world_rk4_step(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act,
                           const auto& applied, auto q_next, auto v_next, auto act_next) {
@@ -134,7 +140,7 @@ FS_HD void world_rk4_step(const auto& m, const auto& w, const auto& q, const aut
   for (int i = 0; i < 4; i++) {
     const T ahead(rk4_time(i)), weight(rk4_weight(i));
     if (i > 0) {
-      // from the beginning of the step, by the rates of the stage before
+      // from the beginning of the step, with the rates of the previous stage
       for (int k = 0; k < m.nv; k++) u[k] = h * ahead * along[k], vi[k] = v[k] + h * ahead * a[k];
       integrate(m, q, u.data(), T(1.0), qi.data());
       for (int k = 0; k < w.na; k++) ai[k] = act[k] + h * ahead * rate[k];

@@ -1,11 +1,12 @@
-// How smooth forces change with velocity, which an implicit step takes along: D = -d qfrc_smooth / dv in (M + h D) a = ...
+// Slopes of smooth forces with respect to velocity, for implicit steps: D = -d qfrc_smooth / dv in (M + h D) a = ...
 //
-//   Euler           of the coordinates' dampers, or nothing; diagonal
-//   ImplicitFast    of dampers, tendons, actuators, and half of those of the medium and of their transpose; symmetric
-//   Implicit        of the medium as they are and of the bias C as well
+//   Euler           dampers of coordinates, or nothing; diagonal
+//   ImplicitFast    dampers, tendons, actuators, and the symmetric part of the medium's slopes; symmetric
+//   Implicit        the same with the medium's full slopes, and the bias C
 //
-// A free body that carries no other is taken as by Implicit in both. Of tendons and actuators entries count that M has; all others
-// have no more. MuJoCo's documentation, chapter Computation, "Numerical integration".
+// A free body without children is treated as by Implicit in both methods. For tendons and actuators, only entries that
+// exist in M are kept; all other forces have no further entries. MuJoCo's documentation, chapter Computation,
+// "Numerical integration".
 #pragma once
 #include "core/actuation/actuator_slopes.h"
 #include "core/derivatives/rnea_derivatives.h"
@@ -15,7 +16,7 @@
 
 namespace featherstorm {
 
-// Whether a body floats freely and carries nothing by a joint.
+// Returns true if a body floats freely and no joint attaches another body to it.
 FS_HD bool stands_alone(const auto& m, int i) {
   if (m.body[i].shape != JointShape::Free || m.body[i].parent != 0) return false;
   for (int k = i + 1; k <= m.nb; k++)
@@ -23,19 +24,19 @@ FS_HD bool stands_alone(const auto& m, int i) {
   return true;
 }
 
-// Whether all slopes are taken as they are of what moves with body i.
+// Returns true if the slopes of all that moves with body i are used in full, not symmetrised.
 FS_HD bool takes_whole_slopes(const auto& m, const auto& w, int i) {
   return w.integrator == Integrator::Implicit || (w.integrator == Integrator::ImplicitFast && stands_alone(m, i));
 }
 
-// Whether D is symmetric.
+// Returns true if D is symmetric.
 FS_HD bool has_symmetric_slopes(const auto& m, const auto& w) {
   for (int i = 1; i <= m.nb; i++)
     if (takes_whole_slopes(m, w, i)) return false;
   return true;
 }
 
-// Actuators have no slope while the limit of effort of their joint or tendon holds.
+// Clears the slopes of actuators whose joint or tendon is at its effort limit.
 //
 // in      force (n_outputs), tau (nv)  of actuators, within their limits
 // in-out  slope (n_outputs)
@@ -59,10 +60,10 @@ FS_HD void clear_saturated_slopes(const auto& m, const auto& w, const auto& forc
   }
 }
 
-// add(row, column, slope) for the medium's entries that M has, both halves.
+// Calls add(row, column, slope) for the medium's entries that exist in M, both halves.
 //
 // in   v (nv), s  from smooth_forces
-// in   whole, drag_alone  of add_fluid_slopes
+// in   whole, drag_alone  as in add_fluid_slopes
 template <class T>
 FS_HD void for_each_fluid_slope(const auto& m, const auto& w, const auto& v, const Smooth<T>& s, const auto& whole,
                                 bool drag_alone, const auto& add) {
@@ -76,7 +77,7 @@ FS_HD void for_each_fluid_slope(const auto& m, const auto& w, const auto& v, con
   world_axes(m, s.x, X, S);
   for (int i = 1; i <= m.nb; i++) B[i] = apply_transpose(X[i], B[i]);
   for (int i = m.nb; i >= 1; i--) {
-    // -S_l^T B S_k and -S_k^T B S_l with B of all that lies beyond joint i, for its own k and the l before
+    // -S_l^T B S_k and -S_k^T B S_l, with B the sum over joint i's body and its descendants; k of joint i, l up to k
     const int first = m.body[i].v;
     for (int k = first; k < first + freedoms(m, i); k++) {
       const Force<T> column = B[i] * S[k], row = transpose_times(B[i], S[k]);
@@ -89,7 +90,7 @@ FS_HD void for_each_fluid_slope(const auto& m, const auto& w, const auto& v, con
   }
 }
 
-// Those of the medium and of the bias.
+// Adds the slopes of the medium and of the bias.
 template <class T>
 FS_HD void add_body_slopes(const auto& m, const auto& w, const auto& q, const auto& v, const Smooth<T>& s, auto lower,
                            auto upper) {
@@ -114,10 +115,10 @@ FS_HD void add_body_slopes(const auto& m, const auto& w, const auto& q, const au
   }
 }
 
-// Those of dampers, tendons and actuators.
+// Adds the slopes of dampers, tendons and actuators.
 //
 // in      v (nv), act (na), ctrl (nu), s  from smooth_forces
-// in      both  whether upper is given
+// in      both  true if upper is given
 // in-out  lower, upper (nh)  added to
 template <class T>
 FS_HD void add_force_slopes(const auto& m, const auto& w, const auto& v, const auto& act, const auto& ctrl,
@@ -141,8 +142,10 @@ FS_HD void add_force_slopes(const auto& m, const auto& w, const auto& v, const a
   add(s.moment, w.n_outputs, slopes);
 }
 
+// Computes all slopes.
+//
 // in      q (nq), v (nv), act (na), ctrl (nu), s  from smooth_forces
-// in-out  lower, upper (nh)  D packed as of tree_lu.h, added to; where D is symmetric upper is left alone
+// in-out  lower, upper (nh)  D packed as in tree_lu.h, added to; if D is symmetric upper is unchanged
 template <class T>
 FS_HD void velocity_slopes(const auto& m, const auto& w, const auto& q, const auto& v, const auto& act,
                            const auto& ctrl, const Smooth<T>& s, auto lower, auto upper) {
@@ -159,7 +162,7 @@ FS_HD void velocity_slopes(const auto& m, const auto& w, const auto& q, const au
 
 // x = (M + h D)^-1 x
 //
-// in  mass, lower, upper (nh)  M, and D of velocity_slopes
+// in  mass, lower, upper (nh)  M, and D from velocity_slopes
 FS_HD void solve_with_slopes(const auto& m, const auto& w, const auto& mass, const auto& lower, const auto& upper,
                              const auto& h, auto x) {
   using T = ScalarOf<decltype(x)>;

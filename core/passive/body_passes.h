@@ -1,4 +1,4 @@
-// Passes over bodies whose joint numbers are there already: velocities and accelerations outward, wrenches inward.
+// Sweeps over bodies whose joint numbers are known: velocities and accelerations outward, wrenches inward.
 //
 //   v_i = X v_parent + S qd
 //   a_i = X a_parent + S qdd + c_J + v_i x S qd
@@ -9,6 +9,8 @@
 
 namespace featherstorm {
 
+// Computes the velocities of all bodies.
+//
 // in   x (nx)  joint numbers that update_joint has set for all bodies
 // in   v (nv)
 // out  V (nb + 1)  velocity of each body, its own axes
@@ -20,9 +22,11 @@ FS_HD void body_velocities(const auto& m, const auto& x, const auto& v, auto& V)
   }
 }
 
+// Computes accelerations including gravity.
+//
 // in   x (nx)  joint numbers at v
 // in   v, a (nv), V (nb + 1)
-// out  A (nb + 1)  spatial acceleration of each body, its own axes, A_0 = -g: what falls freely has none
+// out  A (nb + 1)  spatial acceleration of each body, its own axes, A_0 = -g: zero in free fall
 FS_HD void felt_accelerations(const auto& m, const auto& x, const auto& v, const auto& a, const auto& V, auto& A) {
   using T = ScalarOf<decltype(x)>;
   A[0] = {zero3<T>(), -cast<T>(m.gravity)};
@@ -35,7 +39,7 @@ FS_HD void felt_accelerations(const auto& m, const auto& x, const auto& v, const
   }
 }
 
-// Forces of the joints that do the work of wrenches on bodies.
+// Computes the joint forces that are equivalent to wrenches on bodies.
 //
 // in   x (nx)
 // in   f (nb + 1)  moment about each body's origin and force, its axes; overwritten

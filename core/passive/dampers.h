@@ -1,4 +1,4 @@
-// Dampers of coordinates [qfrc_damper of joints]: tau = -v p(|v|), and how steep they are, which an implicit step takes along.
+// Dampers of coordinates [qfrc_damper of joints]: tau = -v p(|v|), and their slopes for implicit steps.
 #pragma once
 #include "core/scalar/scalar.h"
 #include "core/world/polynomial.h"
@@ -6,7 +6,7 @@
 namespace featherstorm {
 
 // in   v (nv)
-// out  force (nv)  [N m | N], all of them
+// out  force (nv)  [N m | N], all entries
 FS_HD void joint_dampers(const auto& m, const auto& w, const auto& v, auto force) {
   using T = ScalarOf<decltype(v)>;
   for (int k = 0; k < m.nv; k++) force[k] = T(0.0);
@@ -14,7 +14,7 @@ FS_HD void joint_dampers(const auto& m, const auto& w, const auto& v, auto force
 }
 
 // in   v (nv)
-// out  slope (nv)  -d force / dv [N m s | N s/m], all of them
+// out  slope (nv)  -d force / dv [N m s | N s/m], all entries
 FS_HD void damper_slopes(const auto& m, const auto& w, const auto& v, auto slope) {
   using T = ScalarOf<decltype(v)>;
   for (int k = 0; k < m.nv; k++) slope[k] = T(0.0);

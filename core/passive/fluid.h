@@ -1,13 +1,13 @@
 // Forces of a medium with density rho and viscosity mu on links that move in it [qfrc_fluid].
 //
-// u = (w; v) is the velocity of a place on the link against the medium, in the place's axes. Two models:
+// u = (w; v) is the velocity of a frame on the link relative to the medium, in the frame's axes. There are two models:
 //
 //   box        of the link's inertia, edges a: along each principal axis, with d = (a_0 + a_1 + a_2) / 3,
 //                f = -(3 pi d mu   + rho / 2  a_i a_j         |v|) v
 //                n = -(pi d^3 mu   + rho / 64 a (a_i^4 + a_j^4) |w|) w
-//   ellipsoid  of a geom, semiaxes s: added mass, Magnus and Kutta lift, drag; the terms stand at `ellipsoid_force`
+//   ellipsoid  of a geom, semiaxes s: added mass, Magnus and Kutta lift, drag; equations at `ellipsoid_force`
 //
-// The wind is a velocity of the medium everywhere. MuJoCo's documentation, chapter "Fluid forces".
+// The wind is a uniform velocity of the medium. MuJoCo's documentation, chapter "Fluid forces".
 #pragma once
 #include "core/model/joints.h"
 #include "core/passive/body_passes.h"
@@ -15,13 +15,13 @@
 namespace featherstorm {
 
 inline constexpr double fluid_pi = 3.14159265358979323846;
-// What the difference of moments of inertia is at least [mjMINVAL].
+// Smallest difference of moments of inertia [mjMINVAL].
 inline constexpr double fluid_least = 1e-15;
 
-// The next two axes.
+// The next axis, cyclically.
 FS_HD int next_axis(int k) { return (k + 1) % 3; }
 
-// The drag of the box that has the link's mass and inertia.
+// Drag of the box with the link's mass and inertia.
 template <class T> FS_HD Force<T> box_force(const auto& medium, const auto& link, const Motion<T>& u) {
   const T least(fluid_least), rho(medium.density), mu(medium.viscosity), pi(fluid_pi);
   T a[3], a4[3];
@@ -43,14 +43,14 @@ template <class T> FS_HD Force<T> box_force(const auto& medium, const auto& link
   return f;
 }
 
-// x component by component with y.
+// Product of x and y, component by component.
 template <class T> FS_HD Vec3<T> by_components(const T* x, const Vec3<T>& y) {
   return {x[0] * y.x(), x[1] * y.y(), x[2] * y.z()};
 }
 
-// The force on an ellipsoid with the two longest semiaxes s, s'. Its silhouette along axis k is A_max sqrt(E_k), with
-// A_max = pi s s' and E_k = (s_i s_j / (s s'))^2; along the direction d of v it is A = A_max sqrt(q2 / q1), q1 = d . E d,
-// q2 = |E d|^2.
+// Force on an ellipsoid whose two longest semiaxes are s, s'. Its silhouette along axis k is A_max sqrt(E_k), with
+// A_max = pi s s' and E_k = (s_i s_j / (s s'))^2. Along the direction d of v, the silhouette is
+// A = A_max sqrt(q2 / q1), q1 = d . E d, q2 = |E d|^2.
 //
 //   added mass   f = p x w, n = p x v + L x w         p = rho M v, L = rho J w
 //   Magnus       f = c_M rho V w x v                  V its volume
@@ -58,7 +58,7 @@ template <class T> FS_HD Vec3<T> by_components(const T* x, const Vec3<T>& y) {
 //   drag         f = -(3 pi D mu + rho |v| (c_B A + c_S (A_max - A))) v,   D = 2/3 (s_0 + s_1 + s_2)
 //                n = -(pi D^3 mu + rho |(c_A K + c_S (K_max - K)) w|) w,   K_k = 8/15 pi s_k max(s_i, s_j)^4
 //
-// drag_alone: without added mass and lift
+// drag_alone: excludes added mass and lift
 template <class T>
 FS_HD Force<T> ellipsoid_force(const auto& medium, const auto& e, const Motion<T>& u, bool drag_alone = false) {
   const T still(1e-36), rho(medium.density), mu(medium.viscosity), pi(fluid_pi);
@@ -97,8 +97,10 @@ FS_HD Force<T> ellipsoid_force(const auto& medium, const auto& e, const Motion<T
   return f * T(e.interaction);
 }
 
+// Adds the medium's wrenches.
+//
 // in      X, V (nb + 1)  placements of the bodies, and their velocities in their own axes
-// in-out  f (nb + 1)     wrench on each body, moment about its origin, its axes: the medium's is added
+// in-out  f (nb + 1)     wrench on each body, moment about its origin, its axes: that of the medium is added
 // Cost O(links).
 template <class T> FS_HD void add_fluid_wrenches(const auto& m, const auto& w, const auto& X, const auto& V, auto& f) {
   auto against = scratch<Motion<T>>(m.nb + 1);
@@ -118,9 +120,11 @@ template <class T> FS_HD void add_fluid_wrenches(const auto& m, const auto& w, c
   }
 }
 
+// Computes the joint forces of the medium.
+//
 // in   x (nx), X (nb + 1), V (nb + 1)
-// out  force (nv)  [N m | N], all of them
-// Cost O(links + nb). Dynamics that take wrenches on bodies need add_fluid_wrenches alone.
+// out  force (nv)  [N m | N], all entries
+// Cost O(links + nb). Dynamics that accept wrenches on bodies only need add_fluid_wrenches.
 FS_HD void fluid_forces(const auto& m, const auto& w, const auto& x, const auto& X, const auto& V, auto force) {
   using T = ScalarOf<decltype(x)>;
   auto f = scratch<Force<T>>(m.nb + 1);

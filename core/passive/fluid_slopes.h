@@ -1,11 +1,12 @@
-// How forces of a medium (fluid.h) change with velocity: B = d(n; f) / d(w; v) of each link, 6 x 6, which is not symmetric.
+// Slopes of the medium's forces (fluid.h) with respect to velocity: B = d(n; f) / d(w; v) of each link, 6 x 6, not
+// symmetric.
 #pragma once
 #include "core/passive/fluid.h"
 #include "core/scalar/dual.h"
 
 namespace featherstorm {
 
-// A matrix that takes motions to forces: (n; f) = [nw nv; fw fv] (w; v).
+// Matrix that maps motions to forces: (n; f) = [nw nv; fw fv] (w; v).
 template <class T> struct Resistance { Mat3<T> nw, nv, fw, fv; };
 
 template <class T> FS_HD Resistance<T> no_resistance() {
@@ -37,7 +38,7 @@ template <class T> FS_HD Resistance<T> symmetrised(const Resistance<T>& B) {
   return S;
 }
 
-// d force(u) / du, column by column.
+// Computes d force(u) / du, column by column.
 template <class T> FS_HD Resistance<T> resistance(const Motion<T>& u, const auto& force) {
   using D = Dual<T>;
   Resistance<T> B;
@@ -56,7 +57,7 @@ template <class T> FS_HD Resistance<T> resistance(const Motion<T>& u, const auto
   return B;
 }
 
-// B in the frame that a placement X is in, X^T B X, column by column.
+// Transforms B to the frame in which a placement X is given: X^T B X, column by column.
 template <class T, class P> FS_HD Resistance<T> apply_transpose(const Placement<P>& X, const Resistance<T>& B) {
   Resistance<T> R;
   const T o(0.0), one(1.0);
@@ -72,10 +73,12 @@ template <class T, class P> FS_HD Resistance<T> apply_transpose(const Placement<
   return R;
 }
 
+// Adds the medium's slopes.
+//
 // in      X, V (nb + 1)  placements of the bodies, and their velocities in their own axes
-// in      whole (nb + 1)  whether the slopes of a body are taken as they are; else they are made symmetric
-// in      drag_alone  of ellipsoids, without added mass and lift
-// in-out  B (nb + 1)  of each body, its own axes: the medium's are added
+// in      whole (nb + 1)  1: the slopes of a body are used in full; 0: they are symmetrised
+// in      drag_alone  true: ellipsoids without added mass and lift
+// in-out  B (nb + 1)  of each body, its own axes: the medium's slopes are added
 // Cost O(links).
 template <class T>
 FS_HD void add_fluid_slopes(const auto& m, const auto& w, const auto& X, const auto& V, const auto& whole, auto& B,

@@ -1,8 +1,9 @@
-// Forces that lift a share c of the weight of each link [qfrc_gravcomp].
+// Gravity compensation: forces that carry a fraction c of the weight of each link [qfrc_gravcomp].
 //
-//   tau_i = S^T f_i,   f_i = -sum over the links beyond joint i of c m (r x g; g)
+//   tau_i = S^T f_i,   f_i = -sum over the links carried by joint i of c m (r x g; g)
 //
-// As in gravity_torques, masses and first moments are summed inward, here those that are lifted; no spatial vector is moved.
+// As in gravity_torques, masses and first moments are summed inward, here weighted by c. No spatial vectors are
+// transformed.
 #pragma once
 #include "core/model/joints.h"
 #include "core/scalar/scratch.h"
@@ -10,7 +11,7 @@
 namespace featherstorm {
 
 // in   x (nx), X (nb + 1)  joint numbers and placements of the bodies
-// out  force (nv)  [N m | N], all of them
+// out  force (nv)  [N m | N], all entries
 // Cost O(links + nb).
 FS_HD void gravity_compensation(const auto& m, const auto& w, const auto& x, const auto& X, auto force) {
   using T = ScalarOf<decltype(x)>;

@@ -1,15 +1,15 @@
-// Springs of joints, towards a position that need not be q0 [qfrc_spring of joints].
+// Springs of joints, with a reference that may differ from q0 [qfrc_spring of joints].
 //
 //   tau = -u p(x),   u = q - reference on the joint's tangent space
 //
-// x is u itself where the joint has one coordinate; it is the length of u for a turn in space and, apart from it, for what a
-// free joint moves along.
+// If the joint has one coordinate, x is u itself. For other joints, rotation and translation have springs of their own,
+// and x is the length of the respective part of u.
 #pragma once
 #include "core/model/joints.h"
 
 namespace featherstorm {
 
-// visit(v, n, u): the n coordinates from v on are stretched by u (n) together.
+// Calls visit(v, n, u) for each spring: the n coordinates from v on have the stretch u (n).
 template <class T> FS_HD void with_stretches(const auto& m, const auto& spring, const auto& q, const auto& visit) {
   const auto& b = m.body[spring.body];
   T u[6];
@@ -28,7 +28,7 @@ template <class T> FS_HD void with_stretches(const auto& m, const auto& spring, 
   visit(b.v + turn, 3, u + turn);
 }
 
-// x of the stretch u (n); a length is kept from 0, where it has no derivative.
+// Returns x for the stretch u (n). The length is bounded away from 0, where it has no derivative.
 template <class T> FS_HD T stretch_of(int n, const T* u) {
   if (n == 1) return u[0];
   T square = u[0] * u[0];
@@ -37,7 +37,7 @@ template <class T> FS_HD T stretch_of(int n, const T* u) {
 }
 
 // in   q (nq)
-// out  force (nv)  [N m | N], all of them: 0 where there is no spring
+// out  force (nv)  [N m | N], all entries: 0 without a spring
 // Cost O(nv).
 FS_HD void joint_springs(const auto& m, const auto& w, const auto& q, auto force) {
   using T = ScalarOf<decltype(q)>;
@@ -49,7 +49,7 @@ FS_HD void joint_springs(const auto& m, const auto& w, const auto& q, auto force
     });
 }
 
-// The energy of these springs [J].
+// Energy of these springs [J].
 template <class T> FS_HD T joint_spring_energy(const auto& m, const auto& w, const auto& q) {
   T energy(0.0);
   for (const auto& spring : w.spring)

@@ -1,6 +1,6 @@
-// Springs and dampers along tendons. Forces of the joints are J^T of these, J = d length / d q along v.
+// Springs and dampers along tendons. The joint forces are J^T times these forces, J = d length / d q along v.
 //
-//   spring = -x p(x),   x = how far the length is outside the range where the spring is slack
+//   spring = -x p(x),   x = distance of the length outside the spring's slack range
 //   damper = -v p(|v|)
 #pragma once
 #include "core/scalar/scalar.h"
@@ -8,14 +8,14 @@
 
 namespace featherstorm {
 
-// x: 0 between the ends of the slack range, negative below it.
+// Returns x: 0 within the slack range, negative below it.
 template <class T> FS_HD T tendon_stretch(const auto& tendon, const T& length) {
   return length - max(T(tendon.slack_lower), min(length, T(tendon.slack_upper)));
 }
 
 // in   length [m | rad], velocity (n_tendons)
 // out  spring, damper (n_tendons)  [N | N m]
-// out  slope (n_tendons)  -d damper / d velocity; Ignored<T>{} where nobody reads it
+// out  slope (n_tendons)  -d damper / d velocity; Ignored<T>{} if unused
 FS_HD void tendon_forces(const auto& w, const auto& length, const auto& velocity, auto spring, auto damper,
                          auto slope) {
   using T = ScalarOf<decltype(length)>;
@@ -37,7 +37,7 @@ FS_HD void tendon_forces(const auto& w, const auto& length, const auto& velocity
   }
 }
 
-// The energy of these springs [J].
+// Energy of these springs [J].
 template <class T> FS_HD T tendon_spring_energy(const auto& w, const auto& length) {
   T energy(0.0);
   for (int t = 0; t < w.n_tendons(); t++)

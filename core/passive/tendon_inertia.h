@@ -1,16 +1,17 @@
-// Inertia along tendons [armature]: a kinetic energy 1/2 A (dL/dt)^2 with dL/dt = J v adds to the equations of motion
+// Inertia along tendons [armature]. A kinetic energy 1/2 A (dL/dt)^2 with dL/dt = J v adds to the equations of motion
 //
 //   M += J^T A J,   C += J^T A (dJ/dt v)
 //
-// Only entries of M between coordinates on one path from the world are added, as MuJoCo does: M keeps the sparsity of the
-// tree, so a tendon across branches does not couple them. MuJoCo's documentation, XML reference, tendon/spatial/armature.
+// Only entries of M between coordinates on one path from the world are added, as in MuJoCo. M keeps the sparsity of the
+// tree, so a tendon across branches does not couple them. MuJoCo's documentation, XML reference,
+// tendon/spatial/armature.
 #pragma once
 #include "core/actuation/tendon_kinematics.h"
 #include "core/passive/body_passes.h"
 
 namespace featherstorm {
 
-// f(i, j, A J_i J_j) for each entry (i, j) of M, j <= i.
+// Calls f(i, j, A J_i J_j) for each entry (i, j) of M, j <= i.
 //
 // in   J (n_tendons nv)
 template <class T> FS_HD void for_each_tendon_inertia(const auto& m, const auto& w, const auto& J, const auto& f) {
@@ -24,13 +25,13 @@ template <class T> FS_HD void for_each_tendon_inertia(const auto& m, const auto&
 }
 
 // in      J (n_tendons nv)
-// in-out  mass (nh)  packed as of crba.h; M of tendons is added
+// in-out  mass (nh)  packed as in crba.h; M of tendons is added
 template <class T> FS_HD void add_tendon_inertia(const auto& m, const auto& w, const auto& J, auto mass) {
   for_each_tendon_inertia<T>(m, w, J,
                              [&](int i, int j, const T& entry) { mass[m.at(i, j)] = mass[m.at(i, j)] + entry; });
 }
 
-// v^T M v of tendons alone, twice their kinetic energy [J].
+// Returns v^T M v of the tendons alone, twice their kinetic energy [J].
 template <class T> FS_HD T twice_tendon_energy(const auto& m, const auto& w, const auto& J, const auto& v) {
   T sum(0.0);
   for_each_tendon_inertia<T>(
@@ -47,11 +48,13 @@ template <class T> FS_HD PointRates<T> rates_of_origin(const auto& X, const auto
   return {R * u, R * (a.v + cross(a.w, r) + cross(v.w, u))};
 }
 
-// dJ/dt v of a tendon: its acceleration while all coordinates keep their velocity [m/s^2].
+// Returns dJ/dt v of a tendon: the second derivative of its length at constant coordinate velocities [m/s^2].
 //
 // in   X, V (nb + 1)  placements and velocities of the bodies
-// in   A (nb + 1)     their accelerations at constant v; a uniform one of all bodies has no effect
-// A straight piece along n between points with the relative velocity u and acceleration e has n.e + |u - n (n.u)|^2 / length.
+// in   A (nb + 1)     their accelerations at constant v; a uniform acceleration of all bodies has no effect
+//
+// A straight piece along n, between points with relative velocity u and acceleration e, has n.e + |u - n (n.u)|^2 /
+// length.
 template <class T>
 FS_HD T tendon_acceleration(const auto& tendon, const auto& X, const auto& V, const auto& A) {
   T sum(0.0), scale(1.0);
@@ -75,7 +78,7 @@ FS_HD T tendon_acceleration(const auto& tendon, const auto& X, const auto& V, co
 // in      x (nx), X (nb + 1)  joint numbers at v and placements of the bodies
 // in      v (nv), J (n_tendons nv)
 // in-out  bias (nv)  [N m | N]  C of tendons is added
-// Cost O(nb) for the accelerations of the bodies where a spatial tendon has inertia.
+// Cost O(nb) for the accelerations of the bodies, if a spatial tendon has inertia.
 template <class T>
 FS_HD void add_tendon_bias(const auto& m, const auto& w, const auto& x, const auto& X, const auto& v, const auto& J,
                            auto bias) {

@@ -1,18 +1,21 @@
-// The least of a quadratic on a ball about the origin:
+// Minimum of a quadratic over a ball about the origin:
 //
 //   x = argmin  1/2 x . S x + g . x,   |x| <= radius
 //
-// x = -S^-1 g where that lies in the ball. Elsewhere x = -(S + s 1)^-1 g with s > 0 such that |x| = radius: Newton's method on
-// 1 / |x| - 1 / radius, which bends one way alone, so that from below it climbs to the root and not beyond (Moré and Sorensen
-// 1983). It begins at |g| / radius - trace S, which is below. With x the friction divided by its coefficients this is
-// Coulomb's law: a force inside the ball holds, one on its edge is opposite to the slip.
+// x = -S^-1 g if that lies in the ball. Otherwise x = -(S + s 1)^-1 g with s > 0 such that |x| = radius. s is found by
+// Newton's method on 1 / |x| - 1 / radius. This function bends in one direction only, so from below the iteration rises
+// to the root without overshooting (Moré and Sorensen 1983). It starts at |g| / radius - trace S, which is below the
+// root.
+//
+// With x the friction divided by its coefficients, this is Coulomb's law: a force inside the ball holds, a force on its
+// edge is opposite to the slip.
 #pragma once
 #include "core/linear/semidefinite.h"
 #include "core/scalar/some.h"
 
 namespace featherstorm {
 
-// Steps of Newton's method; the scale at the end makes up for what is left.
+// Newton iterations. The scaling at the end removes the remaining error of |x|.
 inline constexpr int disc_iterations = 6;
 
 // x = -(S + s 1)^-1 g
@@ -31,7 +34,7 @@ template <int n, class T> FS_HD T square_of(const T* x) {
   return sum;
 }
 
-// in   S (n n);  g (n);  radius, not below zero
+// in   S (n n);  g (n);  radius, not negative
 // out  x (n)
 template <int n, class T> FS_HD void disc_step(const T* S, const T* g, const T& radius, T* x) {
   const T zero(0.0), one(1.0), least(1e-30);
@@ -40,7 +43,7 @@ template <int n, class T> FS_HD void disc_step(const T* S, const T* g, const T& 
   const T inside = square_of<n>(x);
   const auto slips = radius * radius < inside;
   if (!some(T(select(slips, one, zero)))) return;
-  // where the ball is a point s is endless
+  // if the ball is a point, s would be infinite
   const T within = max(radius, T(1e-9) * sqrt(inside));
   T trace(0.0);
   for (int k = 0; k < n; k++) trace = trace + S[k * (n + 1)];

@@ -1,5 +1,5 @@
-// Forces of friction that do not let contacts creep: sweeps behind a solver whose rows are soft. MuJoCo's
-// documentation, chapter Computation, "Noslip solver".
+// Friction forces that prevent creeping contacts: sweeps after a solver with soft rows. MuJoCo's documentation, chapter
+// Computation, "Noslip solver".
 //
 //   min over f  1/2 f^T A f + b^T f,   A = J M^-1 J^T,  b = J a0 - aref      without the softness R
 //
@@ -7,39 +7,39 @@
 //   pyramid       |f_k| <= mu_k g_k,  g_k the sum of the forces of the two edges along tangent k
 //   cone          sum_k (f_k / mu_k)^2 <= g^2,  g the normal force
 //
-// Only f of friction changes. Forces of equalities, limits and normals, and with them the bounds g, stay those of the
-// solver.
-// A sweep improves one block after the other [Gauss and Seidel]: its result depends on their order, which is MuJoCo's.
+// Only friction forces change. Forces of equalities, limits and normals keep the solver's values, and so do the bounds
+// g. A sweep improves one block after the other [Gauss and Seidel]. Its result depends on their order, which is
+// MuJoCo's.
 //
 // Functions with local arrays are not inlined: nvcc 13.0 has placed such arrays over others that were still in use.
 //
-// The functions work on one instance, so T is a number and they may branch on it. Their thresholds are MuJoCo's,
-// because they show in forces: the search along the edge of a cone ends at 1e-10 of a squared force.
+// The functions work on one instance, so T is a plain number and they may branch on it. Their thresholds are MuJoCo's,
+// because they affect forces visibly: the search along the edge of a cone ends at 1e-10 of a squared force.
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
-// Rows of friction whose forces share a bound: one row, or the tangents of a cone.
+// Friction rows whose forces share a bound: one row, or the tangents of a cone.
 template <class T> struct SlipBlock {
-  int first, rows;  // among the rows of friction
-  int island;       // of the rows that depend on each other
+  int first, rows;  // among the friction rows
+  int island;       // set of rows that depend on each other
   bool cone;
   T bound;  // loss, mu_k g_k, or g of a cone
 };
 
-// n rows of friction in the order of the sweeps. Row i of A is Y_i Y^T, Y = J L^-1 D^-1/2 (core/constraint/delassus.h).
+// n friction rows in the order of the sweeps. Row i of A is Y_i Y^T, Y = J L^-1 D^-1/2 (core/constraint/delassus.h).
 template <class Blocks, class Array> struct SlipRows {
   Blocks block;  // (blocks)
   int blocks;
   int columns;  // nv
   Array Y;      // (n nv) row by row
   Array b;      // (n)
-  Array mu;     // (n) of rows of cones
+  Array mu;     // (n) used by rows of cones
 };
 
-// Row i of J a - aref, where the forces of all rows make z = Y^T f.
+// Returns row i of J a - aref, where z = Y^T f is the effect of all forces.
 template <class T> FS_HD T slip_residual(const auto& p, int i, const auto& z) {
   T sum = p.b[i];
   for (int k = 0; k < p.columns; k++) sum = sum + p.Y[i * p.columns + k] * z[k];
@@ -51,10 +51,10 @@ template <class T> FS_HD T slip_inertia(const auto& p, int i, int j) {
   return sum;
 }
 
-// min 1/2 x^T A x + g^T x over |x| <= bound, of n <= 5 unknowns: x = -(A + s)^-1 g with the least s >= 0 that |x|
-// allows, by Newton's method on s from 0. x = 0 where A is singular.
+// Computes x = argmin 1/2 x^T A x + g^T x over |x| <= bound, for n <= 5 unknowns. x = -(A + s)^-1 g with the least s >=
+// 0 that satisfies the bound, found by Newton's method on s from 0. x = 0 if A is singular.
 //
-// returns whether x is on the edge
+// returns true if x is on the edge
 template <class T>
 __attribute__((noinline)) FS_HD bool least_in_ball(int n, const T* A, const T* g, const T& bound, T* x) {
   constexpr double smallest = 1e-10;
@@ -67,7 +67,7 @@ __attribute__((noinline)) FS_HD bool least_in_ball(int n, const T* A, const T* g
         T sum = A[n * i + j] + (i == j ? s : T(0.0));
         for (int k = 0; k < j; k++) sum = sum - L[n * i + k] * L[n * j + k] / L[n * k + k];
         if (i == j) determinant = determinant * sum, least = sum < least ? sum : least;
-        // a pivot of zero makes both zero; what is behind it has to stay finite
+        // a zero pivot makes both measures zero; the entries computed from it must stay finite
         L[n * i + j] = i != j ? sum * L[n * j + j] : sum == T(0.0) ? T(1.0) : T(1.0) / sum;
       }
     if ((n <= 3 ? determinant : least) < T(smallest)) {
@@ -97,7 +97,7 @@ __attribute__((noinline)) FS_HD bool least_in_ball(int n, const T* A, const T* g
   return s > T(0.0);
 }
 
-// The best forces f of the tangents of a cone with all others held.
+// Computes the best forces f of the tangents of a cone, with all other forces held.
 //
 // in   A (rows rows), residual (rows)  at `before`
 template <class T>
@@ -119,10 +119,10 @@ FS_HD void best_in_cone(int rows, const auto& mu, const T* A, const T* residual,
   for (int k = 0; k < rows; k++) f[k] = f[k] * scale * mu[k];
 }
 
-// One block with all others held; how much the cost falls.
+// Updates one block with all other forces held. Returns the decrease of the cost.
 //
 // in-out  z (nv)  Y^T f of all rows
-// in-out  f  of the rows of friction
+// in-out  f  forces of the friction rows
 template <class T>
 __attribute__((noinline)) FS_HD T slip_block_step(const auto& p, const SlipBlock<T>& block, auto z, auto f) {
   const int n = block.rows;
@@ -155,10 +155,10 @@ __attribute__((noinline)) FS_HD T slip_block_step(const auto& p, const SlipBlock
   return -change;
 }
 
-// Sweeps over the blocks of one island until one of them gains less than `least_gain`, at most `sweeps`.
+// Sweeps over the blocks of one island until a sweep gains less than `least_gain`, at most `sweeps` times.
 //
-// in      soft  the cost of softness that the first sweep takes away: 1/2 sum R f^2 of all rows
-// in-out  z, f  as of slip_block_step
+// in      soft  cost of softness, removed by the first sweep: 1/2 sum R f^2 of all rows
+// in-out  z, f  as for slip_block_step
 template <class T>
 FS_HD void no_slip_sweeps(const auto& p, int island, int sweeps, const T& least_gain, const T& soft, auto z, auto f) {
   for (int i = 0; i < sweeps; i++) {

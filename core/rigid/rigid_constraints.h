@@ -1,12 +1,14 @@
-// Rows of constraints and contacts under the rigid law (core/rigid/rigid_rows.h), where they have been written for MuJoCo's.
+// Rewrites rows of constraints and contacts, written for MuJoCo's law, for the rigid law (core/rigid/rigid_rows.h).
 #pragma once
 #include "core/constraint/constraint_rows.h"
 #include "core/rigid/rigid_rows.h"
 
 namespace featherstorm {
 
+// Rewrites the rows of constraints.
+//
 // in      v (nv)
-// in-out  rows (rows_of)  D becomes scale, aref that of the law
+// in-out  rows (rows_of)  D becomes scale, aref that of the rigid law
 // Cost O(rows nv).
 FS_HD void rigid_constraint_rows(const auto& m, const auto& w, const auto& law, const auto& v, const auto& rows) {
   using T = ScalarOf<decltype(v)>;
@@ -28,7 +30,7 @@ FS_HD void rigid_constraint_rows(const auto& m, const auto& w, const auto& law, 
   turn_off_zero_rows<T>(m, w, rows);
 }
 
-// The rows of one contact; above zero where it may have a force.
+// Writes the rows of one contact. Returns a number above zero if the contact may have a force.
 //
 // in   velocity (dimension)
 // out  rows  D: scale

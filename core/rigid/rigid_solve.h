@@ -1,20 +1,22 @@
-// Forces of rows under the rigid law: Signorini's and Coulomb's, each row with a little softness.
+// Forces of rows under the rigid law: the laws of Signorini and Coulomb, with a little softness in each row.
 //
 //   u = A f + r0 + R f,   A = J M^-1 J^T
 //
 //   equality      u = 0
-//   friction      u = 0 where |f| < its greatest, beyond it f = -+ greatest with u = +-
+//   friction      u = 0 if |f| is below its limit, else f = -+ limit with u = +-
 //   unilateral    f >= 0, u >= 0, f u = 0
-//   contact       its normal unilateral; of its other rows x_k = f_k / mu_k with |x| <= f_0: u = 0 inside, mu u opposite to x on the edge
+//   contact       normal: unilateral; other rows, x_k = f_k / mu_k with |x| <= f_0: u = 0 inside, mu u opposite to x on
+//                 the edge
 //
-// Normal and friction are no one cost here, so a contact that slides does not lift. Three things after each other:
+// Normal and friction do not share one cost, so a contact that slides does not lift. The solver has three stages:
 //
 //   start    a direct solution of the rows that acted at an acceleration known before, all of them held by friction
-//   sweeps   each block solved with the others held, its normal first and then its ball (core/rigid/disc_step.h)
-//   polish   a direct solution again, of what acts now, forces of what slips on its edge; then a sweep; kept where the residual falls
+//   sweeps   each block solved with the others held, first its normal and then its ball (core/rigid/disc_step.h)
+//   polish   a direct solution of the rows that act now, forces of slipping rows on their edge; then a sweep; kept if
+//            the residual falls
 //
-// Sweeps alone get stuck where light bodies carry heavy ones; the direct solution does not know such a thing. Where the same rows
-// act as before it is the solution, and there is no more to do: robots that stand.
+// Sweeps alone stall when light bodies carry heavy ones; the direct solution does not. If the same rows act as before,
+// the direct solution is final. This is the case for robots that stand.
 #pragma once
 #include "core/constraint/row_pattern.h"
 #include "core/linear/lower_half.h"
@@ -23,23 +25,23 @@
 
 namespace featherstorm {
 
-// n rows. block: RowBlocks, those of Pyramid and Cone alike.
+// Problem with n rows. block: RowBlocks; Pyramid and Cone are treated alike.
 template <class Blocks, class Matrix, class Row> struct RigidProblem {
   const Blocks& block;
   int n;
   Matrix A;       // (n (n + 1) / 2) rows of its lower half
-  Row r0, scale;  // (n) J a0 - aref; (A + R) / A, 0 where the row is not there: it has no force
-  Row friction;   // (n) greatest force of dry friction; of contacts the coefficients, from the second row on
+  Row r0, scale;  // (n) J a0 - aref; (A + R) / A, 0 for an absent row, which has no force
+  Row friction;   // (n) greatest dry friction; for contacts the coefficients, from the second row on
 };
 template <class Blocks, class Matrix, class Row>
 RigidProblem(const Blocks&, int, Matrix, Row, Row, Row) -> RigidProblem<Blocks, Matrix, Row>;
 
 FS_HD bool is_contact(const RowBlock& b) { return b.kind == RowKind::Pyramid || b.kind == RowKind::Cone; }
 
-// 1 / mu; of a row that is not there mu is 0.
+// Returns 1 / mu. An absent row has mu = 0.
 template <class T> FS_HD T inverse_friction(const auto& p, int i) { return rcp(max(T(p.friction[i]), T(1e-15))); }
 
-// A + R on the diagonal. What a row cannot move, as tangents of a robot in a plane, is as if it moved a little.
+// Computes the diagonal A + R. A row without inertia, such as a tangent of a planar robot, gets a small lower bound.
 FS_HD void rigid_diagonal(const auto& p, auto diagonal) {
   using T = ScalarOf<decltype(diagonal)>;
   const T zero(0.0), one(1.0);
@@ -58,7 +60,7 @@ FS_HD void rigid_diagonal(const auto& p, auto diagonal) {
   }
 }
 
-// u_i
+// Returns u_i.
 template <class T> FS_HD T rigid_violation(const auto& p, const auto& diagonal, const auto& f, int i) {
   const int row = lower_half(i, 0);
   T u = p.r0[i] + (diagonal[i] - p.A[row + i]) * f[i];
@@ -67,9 +69,10 @@ template <class T> FS_HD T rigid_violation(const auto& p, const auto& diagonal, 
   return u;
 }
 
-// Forces of the rows of a contact but its normal: the least of their quadratic with the others held.
+// Computes the forces of a contact's rows other than the normal: the minimum of their quadratic, with the other forces
+// held.
 //
-// in  u (rows)  violations; that of the normal is not read
+// in  u (rows)  violations; that of the normal is unused
 template <int rows, class T>
 FS_HD void friction_step(const auto& p, const auto& diagonal, int first, const T& normal, const T* u, T* f) {
   constexpr int n = rows - 1;
@@ -83,14 +86,14 @@ FS_HD void friction_step(const auto& p, const auto& diagonal, int first, const T
     }
     g[i] = mu * u[1 + i];
   }
-  // the gradient at x = 0
+  // gradient at x = 0
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) g[i] = g[i] - S[i * n + j] * f[1 + j] * inverse_friction<T>(p, first + 1 + j);
   disc_step<n>(S, g, normal, x);
   for (int i = 0; i < n; i++) f[1 + i] = x[i] * p.friction[first + 1 + i];
 }
 
-// Forces of a block with the others held.
+// Computes the forces of a block, with the other forces held.
 //
 // out  found (rows)
 template <class T>
@@ -120,6 +123,8 @@ FS_HD void block_step(const auto& p, const auto& diagonal, const RowBlock& b, co
   });
 }
 
+// Updates all blocks once, in order.
+//
 // in-out  f (n)
 FS_HD void rigid_sweep(const auto& p, const auto& diagonal, auto f) {
   using T = ScalarOf<decltype(f)>;
@@ -130,7 +135,8 @@ FS_HD void rigid_sweep(const auto& p, const auto& diagonal, auto f) {
   }
 }
 
-// How far f is from a solution: what a step of each block would change of its own rows' accelerations. 0 at solutions and only there.
+// Returns the error of f: the greatest change of acceleration that a step of a block would make in its own rows. It is
+// 0 exactly at solutions.
 FS_HD auto rigid_residual(const auto& p, const auto& diagonal, const auto& f) {
   using T = ScalarOf<decltype(f)>;
   T found[most_rows], most(0.0);
@@ -141,7 +147,7 @@ FS_HD auto rigid_residual(const auto& p, const auto& diagonal, const auto& f) {
   return most;
 }
 
-// |x|^2 of a contact.
+// Returns |x|^2 of a contact.
 template <class T> FS_HD T friction_square(const auto& p, const RowBlock& b, const auto& f) {
   T square(0.0);
   for (int k = b.first + 1; k < b.first + b.rows; k++) {
@@ -151,7 +157,8 @@ template <class T> FS_HD T friction_square(const auto& p, const RowBlock& b, con
   return square;
 }
 
-// What a direct solution takes of the rows: 1 where u = 0, else 0. Of a contact that slips its edge: f_k = slope_k f_0.
+// Selects the rows of a direct solution: acts is 1 where u = 0, else 0. For a slipping contact, slope is its edge: f_k
+// = slope_k f_0.
 //
 // out  acts, slope (n)
 FS_HD void acting_rows(const auto& p, const auto& f, auto acts, auto slope) {
@@ -171,7 +178,7 @@ FS_HD void acting_rows(const auto& p, const auto& f, auto acts, auto slope) {
   }
 }
 
-// x = K^-1 x by elimination without exchanges; K (n n) is used up.
+// x = K^-1 x by elimination without pivoting. K (n n) is overwritten.
 FS_HD void eliminate(int n, auto K, auto x) {
   using T = ScalarOf<decltype(x)>;
   for (int k = 0; k < n; k++) {
@@ -188,7 +195,8 @@ FS_HD void eliminate(int n, auto K, auto x) {
   }
 }
 
-// Forces with u = 0 in the rows that act, on the edge where contacts slip; those of the others held. Then within their bounds.
+// Direct solution: forces with u = 0 in the rows that act, forces on the edge for slipping contacts, unchanged forces
+// elsewhere. Finally clamps all forces to their bounds.
 //
 // in      acts, slope (n)
 // in-out  f (n)
@@ -205,7 +213,7 @@ FS_HD void direct_forces(const auto& p, const auto& diagonal, const auto& acts, 
   }
   for (const RowBlock& b : p.block)
     for (int k = b.first + 1; k < b.first + b.rows; k++) {
-      // f_k = slope_k f_0, in its own row and in the others
+      // substitute f_k = slope_k f_0 in all other rows
       for (int i = 0; i < n; i++) {
         if (i == k) continue;
         const T along = K[i * n + k];
@@ -233,13 +241,15 @@ FS_HD void direct_forces(const auto& p, const auto& diagonal, const auto& acts, 
   }
 }
 
+// Solves for the forces of all rows.
+//
 // in   p
 // in   r (n)  J a - aref at an acceleration known before
-// in   sweeps, polishes  how many at most
-// in   tolerance  of the residual [m/s^2]; where it is less an instance is done
+// in   sweeps, polishes  greatest number of each
+// in   tolerance  of the residual [m/s^2]; an instance with a smaller residual is done
 // out  f (n)
-// returns the residual [m/s^2]: times the step, the largest error of a velocity
-// Cost (sweeps + 1) n^2 + (polishes + 1) n^3 / 3; n^2 + n^3 / 3 where the same rows act as before.
+// returns the residual [m/s^2]; multiplied by the step it is the largest error of a velocity
+// Cost (sweeps + 1) n^2 + (polishes + 1) n^3 / 3; n^2 + n^3 / 3 if the same rows act as before.
 FS_HD auto rigid_solve(const auto& p, const auto& r, int sweeps, int polishes, const auto& tolerance, auto f) {
   using T = ScalarOf<decltype(f)>;
   const T zero(0.0), one(1.0), enough(tolerance);

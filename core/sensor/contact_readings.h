@@ -13,24 +13,24 @@ namespace featherstorm {
 
 // A contact of some instances.
 //
-// force (dimension)  along its axes [N, N m]; zero where it is not held
+// force (dimension)  along its axes [N, N m]; zero for instances where held is 0
 template <class T, class Force> struct FoundContact {
   int pair;
   Candidate<T> at;
-  T there;  // 1 for instances that have it: nearer than the pair's `detection`
-  T held;   // 1 where it has rows: nearer than the pair's `margin`
+  T there;  // 1 for instances with this contact: nearer than the pair's `detection`
+  T held;   // 1 if it has rows: nearer than the pair's `margin`
   Force force;
 };
 
-// Output arrays; null if not requested.
+// Output arrays, null if not requested.
 //
 //   count (4)       contacts; rows as MuJoCo counts them [nefc]; contacts with rows; contacts with a force
-//   link (links, 9) force, moment, and the point that the moment is about; world axes. The world has zeros.
+//   link (links, 9) force, moment, and the reference point of the moment; world axes. Zeros for the world.
 //   sensor (sensor_numbers)
 //   selection (selections, 4)  force on the first set of geoms by the second, world axes; contacts between them
 template <class Array> struct ReadContacts { Array count, link, sensor, selection; };
 
-// The force of a contact on its second geom, world axes.
+// Force of a contact on its second geom, world axes.
 template <class T> struct ContactWrench { Vec3<T> force, torque; };
 template <class T, class Force> FS_HD ContactWrench<T> wrench_of(const FoundContact<T, Force>& c, int dimension) {
   ContactWrench<T> w{zero3<T>(), zero3<T>()};
@@ -41,8 +41,8 @@ template <class T, class Force> FS_HD ContactWrench<T> wrench_of(const FoundCont
   return w;
 }
 
-// Match of a contact of two geoms with a sensor: 1 along the contact's normal, -1 against it, 0 for no match.
-// in   a, b  of `side`
+// Returns the direction of a contact for a sensor: 1 along the contact's normal, -1 against it, 0 if it does not match.
+// in   a, b  entries of `side` for the two geoms
 FS_HD int direction_of(const ContactSensor& s, int a, int b) {
   const bool regular = (a & 1) != 0 && (b & 2) != 0, reverse = (b & 1) != 0 && (a & 2) != 0;
   if (((a | b) & 1) == 0 || ((a | b) & 2) == 0) return 0;
@@ -52,7 +52,7 @@ FS_HD int direction_of(const ContactSensor& s, int a, int b) {
   return 1;
 }
 
-// The placement of a zone in the world.
+// Placement of a zone in the world.
 template <class T> FS_HD Placement<T> zone_place(const auto& zones, int zone) {
   Placement<T> X;
   for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = zones[zone_numbers * zone + k];
@@ -60,7 +60,8 @@ template <class T> FS_HD Placement<T> zone_place(const auto& zones, int zone) {
   return X;
 }
 
-// The normal force where the line from the contact along the normal, out of the sensor's body, meets its zone.
+// Adds the normal force if the line from the contact along the normal, out of the sensor's body, meets the sensor's
+// zone.
 template <class T, class Force>
 FS_HD void add_touch(const auto& zone, const Placement<T>& X, const FoundContact<T, Force>& c, bool second, auto sum) {
   const T zero(0.0), pressure(c.force[0]);
@@ -70,7 +71,7 @@ FS_HD void add_touch(const auto& zone, const Placement<T>& X, const FoundContact
   sum[0] = sum[0] + select(zero < pressure, meets * pressure, zero);
 }
 
-// The fields of one contact but the number found, which comes last; returns how many numbers.
+// Writes the fields of one contact, except the number found, which is set last. Returns how many numbers it writes.
 // direction  -1: the sensor's first object is the contact's second
 template <class T, class Force>
 FS_HD int contact_data(int data, const FoundContact<T, Force>& c, int dimension, int direction, T* x) {
@@ -79,7 +80,7 @@ FS_HD int contact_data(int data, const FoundContact<T, Force>& c, int dimension,
   const auto put = [&](const Vec3<T>& v, const T& scale) {
     for (int k = 0; k < 3; k++) x[n++] = v(k) * scale;
   };
-  // equal and opposite in the frame with its normal and its first tangent turned
+  // for the opposite direction: the negated force, in the frame with reversed normal and first tangent
   const auto along = [&](int first) {
     for (int k = 0; k < 3; k++) {
       const T f = first + k < dimension ? T(c.force[first + k]) : T(0.0);
@@ -96,9 +97,9 @@ FS_HD int contact_data(int data, const FoundContact<T, Force>& c, int dimension,
   return n;
 }
 
-inline constexpr double no_criterion = 1e30;  // of an empty slot
+inline constexpr double no_criterion = 1e30;  // criterion of an empty slot
 
-// A contact into the slots of a sensor, which are in ascending order of the criterion, then as contacts come.
+// Inserts a contact in the slots of a sensor, sorted by ascending criterion, then by order of arrival.
 template <class T, class Force>
 FS_HD void add_to_slots(const ContactSensor& s, const FoundContact<T, Force>& c, int dimension, int direction,
                         const T& matches, auto memory, auto slots) {
@@ -120,7 +121,8 @@ FS_HD void add_to_slots(const ContactSensor& s, const FoundContact<T, Force>& c,
   }
 }
 
-// Sums of a net force: force (3), torque (3) about the first point, the point (3), sum of |f|, sum of |f| times the way from there (3).
+// Adds a contact to the sums of a net force: force (3), torque (3) about the first point, the point (3), sum of |f|,
+// sum of |f| times the vector from the point (3).
 template <class T, class Force>
 FS_HD void add_to_net_force(const FoundContact<T, Force>& c, int dimension, int direction, const T& matches,
                             auto memory) {
@@ -141,7 +143,7 @@ FS_HD void add_to_net_force(const FoundContact<T, Force>& c, int dimension, int 
   memory[10] = memory[10] + size;
 }
 
-// The fields of the sum, about the centroid of the points by force.
+// Writes the fields of the sum, about the centroid of the points weighted by force.
 template <class T> FS_HD void put_net_force(const ContactSensor& s, auto memory, auto slot) {
   const T zero(0.0), one(1.0), total = memory[10], over = rcp(max(total, T(1e-15)));
   const auto any = zero < total;
@@ -165,7 +167,9 @@ template <class T> FS_HD void put_net_force(const ContactSensor& s, auto memory,
   if (s.data & data_tangent) put({zero, matches, zero});
 }
 
-// out  memory (readings_memory), out  as they are without a contact
+// Initializes the readings for an instance without contacts.
+//
+// out  memory (readings_memory), out
 template <class T> FS_HD void begin_readings(const auto& readings, auto memory, const auto& out) {
   for (int k = 0; k < contact_counts && readings.counts; k++) out.count[k] = T(0.0);
   for (int k = 0; k < link_numbers * readings.links; k++) out.link[k] = T(0.0);
@@ -178,10 +182,12 @@ template <class T> FS_HD void begin_readings(const auto& readings, auto memory, 
     }
 }
 
+// Adds one contact to all readings.
+//
 // in      contacts, readings  of the world
 // in      X (nb + 1)          placements of the bodies
 // in      zones (zones, 12)   placements of the zones, R by rows, r; world
-// in-out  memory              begun by begin_readings
+// in-out  memory              initialized by begin_readings
 // in-out  out                 ReadContacts
 template <class T, class Force>
 FS_HD void read_contact(const auto& contacts, const auto& readings, const auto& X, const auto& zones,

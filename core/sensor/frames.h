@@ -1,4 +1,4 @@
-// Where frames are and how they move, in the world's axes, in their own, or as seen from another moving frame.
+// Placement and motion of frames: in world axes, in their own axes, or relative to another moving frame.
 //
 //   relative to B:  r = R_B^T (r_A - r_B),   v = R_B^T (v_A - v_B - w_B x (r_A - r_B)),   w = R_B^T (w_A - w_B)
 #pragma once
@@ -11,7 +11,7 @@ template <class T, class P> FS_HD Placement<T> in_world(const auto& X, const Fra
   return X[frame.body] * frame.X;
 }
 
-// The placement of a sensor's frame in the world, or in its reference; constant where one body carries both.
+// Placement of a sensor's frame in the world, or in its reference. It is constant if one body carries both.
 template <class T> FS_HD Placement<T> sensed_placement(const auto& sensor, const auto& X) {
   const auto &A = sensor.place, &B = sensor.reference;
   if (!sensor.relative) return in_world<T>(X, A);
@@ -21,7 +21,7 @@ template <class T> FS_HD Placement<T> sensed_placement(const auto& sensor, const
 
 template <class T> FS_HD Vec3<T> column(const Mat3<T>& R, int k) { return {R(0, k), R(1, k), R(2, k)}; }
 
-// The product of the turns on a way.
+// Product of the rotations along a path.
 template <class T> FS_HD Quaternion<T> way_quaternion(const auto& way, const auto& q) {
   Quaternion<T> p{T(1.0), T(0.0), T(0.0), T(0.0)};
   for (const auto& turn : way) {
@@ -43,7 +43,7 @@ template <class T> FS_HD Quaternion<T> sensed_quaternion(const auto& sensor, con
   return conjugated(way_quaternion<T>(sensor.reference_turn, q)) * p;
 }
 
-// Whether a point in the axes of a site is inside it.
+// Returns 1 if a point in the axes of a site is inside it, else 0.
 template <class T> FS_HD T inside(const auto& sensor, const Vec3<T>& p) {
   enum { sphere = 2, capsule, ellipsoid, cylinder, box };  // mjtGeom
   const T zero(0.0), one(1.0), a(sensor.size[0]), b(sensor.size[1]), c(sensor.size[2]);
@@ -64,7 +64,7 @@ template <class T> FS_HD T inside(const auto& sensor, const Vec3<T>& p) {
 //
 //   u = -f_x x / z + c_x,   v = f_y y / z + c_y
 //
-// in   p  (x, y, z) in the camera's axes, which looks along -z
+// in   p  (x, y, z) in the axes of the camera, which looks along -z
 template <class T> FS_HD Vec3<T> camera_pixel(const auto& sensor, const Vec3<T>& p) {
   const T least(1e-15), zero(0.0), z = p.z();  // mjMINVAL
   const T depth = select(abs(z) < least, select(z < zero, -least, least), z), inverse = rcp(depth);
@@ -72,24 +72,24 @@ template <class T> FS_HD Vec3<T> camera_pixel(const auto& sensor, const Vec3<T>&
           T(sensor.middle[1]) + T(sensor.focal[1]) * (p.y() * inverse), zero};
 }
 
-// Velocity of a frame's origin, and angular velocity, body axes.
+// Velocity of a frame's origin, and angular velocity; body axes.
 template <class T> FS_HD Motion<T> velocity_at(const auto& frame, const auto& V) {
   const Motion<T>& v = V[frame.body];
   return {v.w, v.v + cross(v.w, cast<T>(frame.X.r))};
 }
-// (Classical) acceleration of a frame's origin less gravity, and angular acceleration, body axes.
+// Classical acceleration of a frame's origin less gravity, and angular acceleration; body axes.
 template <class T> FS_HD Motion<T> acceleration_at(const auto& frame, const auto& V, const auto& A) {
   const Motion<T>& a = A[frame.body];
   const Motion<T> v = velocity_at<T>(frame, V);
   return {a.w, a.v + cross(a.w, cast<T>(frame.X.r)) + cross(v.w, v.v)};
 }
-// From a body's axes to the world's; to the frame's own.
+// Rotate from a body's axes to the world's (to_world), and to the frame's own (to_frame).
 template <class T> FS_HD Motion<T> to_world(const auto& frame, const auto& X, const Motion<T>& v) {
   return {X[frame.body].R * v.w, X[frame.body].R * v.v};
 }
 template <class T> FS_HD Vec3<T> to_frame(const auto& frame, const Vec3<T>& v) { return transpose_times(frame.X.R, v); }
 
-// The velocity of a sensor's frame in the world's axes, or as seen from its reference.
+// Velocity of a sensor's frame in world axes, or relative to its reference.
 template <class T> FS_HD Motion<T> sensed_velocity(const auto& sensor, const auto& X, const auto& V) {
   const auto &A = sensor.place, &B = sensor.reference;
   if (sensor.relative && A.body == B.body) return zero_motion<T>();

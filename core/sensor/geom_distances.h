@@ -1,11 +1,11 @@
-// The least signed distance between the geoms of two objects, and the segment that has this length [mj_geomDistance].
+// Least signed distance between the geoms of two objects, and the segment of this length [mj_geomDistance].
 //
-//   distance   of the nearest pair; cutoff where no pair is nearer
-//   from, to   its nearest points; the surface points along the direction of least depth where the geoms overlap; zero where no
-//              pair is nearer than the cutoff
+//   distance   of the nearest pair; cutoff if no pair is nearer
+//   from, to   its nearest points; if the geoms overlap, the surface points along the direction of least depth; zero if
+//              no pair is nearer than the cutoff
 //
-// Pairs with a closed form are those of contacts (core/collision), but for two boxes: their contacts are corners of a common
-// face. All other pairs are found by the loops of core/convex.
+// Pairs with a closed form use the algorithms of contacts (core/collision). Two boxes are an exception, because their
+// contacts are corners of a common face. All other pairs use the loops of core/convex.
 #pragma once
 #include "core/collision/candidates.h"
 #include "core/sensor/readings.h"
@@ -17,14 +17,15 @@ template <class T> struct GeomSegment {
   Vec3<T> from, to;  // on the first and on the second object, world axes [m]
 };
 
-// True if a pair of shapes, in any order, has a distance; if it has one in closed form.
+// has_distance: true if a pair of shapes, in any order, has a distance. has_closed_distance: true if it has a closed
+// form.
 constexpr bool has_distance(GeomType a, GeomType b) { return (a < b ? slots_of(a, b) : slots_of(b, a)) > 0; }
 constexpr bool has_closed_distance(GeomType a, GeomType b) {
   return (a != GeomType::Box || b != GeomType::Box) && (a < b ? has_closed_form(a, b) : has_closed_form(b, a));
 }
 
-// From a to b, by a pair that has a closed form, a not after b in MuJoCo's order.
-// in-out  best  becomes the pair's where that is nearer; sign: -1 where `best` goes from b to a
+// Computes the distance of a pair by a closed form. a does not come after b in MuJoCo's order.
+// in-out  best  replaced if the pair is nearer; sign: -1 if `best` goes from b to a
 template <class T, class S>
 FS_HD void take_closed_distance(const auto& c, const Geom<S>& a, const Geom<S>& b, const Placement<T>& A,
                                 const Placement<T>& B, double sign, GeomSegment<T>& best) {
@@ -41,7 +42,7 @@ FS_HD void take_closed_distance(const auto& c, const Geom<S>& a, const Geom<S>& 
   }
 }
 
-// The same by loops, instance by instance, in double.
+// Computes the distance of a pair by loops, one instance after the other, in double.
 template <class T, class S>
 FS_HD void take_convex_distance(const auto& c, const Geom<S>& a, const Geom<S>& b, const Placement<T>& A,
                                 const Placement<T>& B, double sign, GeomSegment<T>& best) {
@@ -71,8 +72,10 @@ FS_HD void take_convex_distance(const auto& c, const Geom<S>& a, const Geom<S>& 
   }
 }
 
-// in   placed  the placement of a geom in the world: placed(geom)
-// Cost that of the contacts of all pairs.
+// Finds the nearest pair.
+//
+// in   placed  placed(geom): placement of a geom in the world
+// Cost: as the contacts of all pairs.
 template <class T> FS_HD GeomSegment<T> nearest_geoms(const auto& c, const auto& sensor, auto&& placed) {
   GeomSegment<T> best{T(sensor.cutoff), zero3<T>(), zero3<T>()};
   for (int i = sensor.geom[0]; i < sensor.geom[0] + sensor.n_geoms[0]; i++)
@@ -89,7 +92,7 @@ template <class T> FS_HD GeomSegment<T> nearest_geoms(const auto& c, const auto&
   return best;
 }
 
-// Write the sensor's reading of that distance.
+// Writes the sensor's reading of that distance.
 template <class T> FS_HD void put_distance(const auto& sensor, const GeomSegment<T>& s, auto& out) {
   if (sensor.kind == SensorKind::GeomDistance) return out.put(sensor, 0, s.distance);
   if (sensor.kind == SensorKind::GeomNormal) return out.put(sensor, direction_of(s.to - s.from, zero3<T>()).e);

@@ -1,12 +1,13 @@
-// What a link's parent link exerts on it, also where both are welded into one body [cfrc_int].
+// Force that a link's parent link exerts on it, even if both are welded into one body [cfrc_int].
 //
-//   f = sum over the links that it carries, itself included, of I a + v x* I v - (applied, constraint forces),  a_0 = -g
+//   f = sum over the link and its descendants of I a + v x* I v - (applied, constraint forces),  a_0 = -g
 #pragma once
 #include "core/sensor/subtrees.h"
 
 namespace featherstorm {
 
-// A wrench on a link (force, moment about its centre of mass, world axes) about the origin of its body, body axes.
+// Converts a wrench on a link (force, moment about its centre of mass, world axes) to a wrench about the origin of its
+// body, body axes.
 template <class T> FS_HD Force<T> wrench_on_body(const auto& link, const auto& X, const auto& wrench) {
   const Mat3<T>& R = X[link.inertial.body].R;
   const Vec3<T> f = transpose_times(R, Vec3<T>{T(wrench[0]), T(wrench[1]), T(wrench[2])});
@@ -14,9 +15,11 @@ template <class T> FS_HD Force<T> wrench_on_body(const auto& link, const auto& X
   return {n + cross(cast<T>(link.inertial.X.r), f), f};
 }
 
+// Computes the force on a link.
+//
 // in   X, V, A (nb + 1)  placements; velocities and accelerations with A_0 = -g, own axes
 // in   forces  SensedForces
-// Returns moment about the origin of the body that has the link, and force, body axes. Cost O(what the link carries).
+// Returns moment about the origin of the link's body, and force; body axes. Cost O(descendants of the link).
 template <class T, class Forces>
 FS_HD Force<T> link_force(const auto& m, const auto& w, const auto& x, const auto& X, const auto& V, const auto& A,
                           const Forces& forces, int link) {

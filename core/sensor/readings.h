@@ -1,4 +1,4 @@
-// Inputs of sensors besides the tree, and the kind of state that each sensor needs.
+// Inputs of sensors in addition to the tree, and the kind of state that each sensor needs.
 #pragma once
 #include "core/scalar/scalar.h"
 #include "core/world/sensors.h"
@@ -14,7 +14,7 @@ template <class T, class Q, class V, class A> struct SensedMotion {
 };
 template <class T, class Q, class V, class A> SensedMotion(Q, V, A, T) -> SensedMotion<T, Q, V, A>;
 
-// (n_tendons) each
+// Arrays of tendons, (n_tendons) each
 template <class Length, class Velocity, class Jacobian> struct SensedTendons {
   Length length;      // [m | rad]
   Velocity velocity;  // [m/s | rad/s]
@@ -30,40 +30,42 @@ template <class Length, class Velocity, class Force, class Joint> struct SensedA
 };
 template <class L, class V, class F, class J> SensedActuators(L, V, F, J) -> SensedActuators<L, V, F, J>;
 
-// Wrenches on links, force then moment about the link's centre of mass, world axes [xfrc_applied]; Zeros<T>{} for none.
+// Wrenches on links: force, then moment about the link's centre of mass, world axes [xfrc_applied]. Zeros<T>{} for
+// none.
 template <class Applied, class Constraint, class Open> struct SensedForces {
-  Applied applied;  // (6 n_links) by users
+  Applied applied;  // (6 n_links) applied by users
   Constraint
       constraint;  // (6 n_links) of contacts, of equalities that join two links (connect, weld), of spatial tendons
-  Open open;       // (n_sensordata) readings of sensors that have no algorithm here yet (is_open)
+  Open open;       // (n_sensordata) readings that are computed elsewhere, for sensors that is_open selects
 };
 template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
 
-// True for sensors of distances between geoms.
+// Returns true for sensors of distances between geoms.
 FS_HD bool measures_distances(SensorKind kind) {
   return kind >= SensorKind::GeomDistance && kind <= SensorKind::GeomFromTo;
 }
 
-// True for sensors that need geometry, loops or active constraints. Their readings are inputs, and only cut off here.
+// Returns true for sensors that need geometry, loops or active constraints. Their readings are inputs here and only get
+// the cutoff.
 FS_HD bool is_open(const auto& sensor) {
   const SensorKind kind = sensor.kind;
   return kind == SensorKind::Touch || kind == SensorKind::RangeFinder || sensor.by_loops ||
          (kind >= SensorKind::JointLimitPosition && kind <= SensorKind::TendonLimitForce);
 }
 
-// True for sensors that read accelerations of bodies.
+// Returns true for sensors that read accelerations of bodies.
 FS_HD bool reads_accelerations(SensorKind kind) {
   return kind == SensorKind::Accelerometer || kind == SensorKind::Force || kind == SensorKind::Torque ||
          kind == SensorKind::FrameLinearAcceleration || kind == SensorKind::FrameAngularAcceleration;
 }
-// True for sensors that read velocities of bodies, which includes those that read accelerations.
+// Returns true for sensors that read velocities of bodies, which includes sensors of accelerations.
 FS_HD bool reads_velocities(SensorKind kind) {
   return reads_accelerations(kind) || kind == SensorKind::Velocimeter || kind == SensorKind::Gyro ||
          kind == SensorKind::FrameLinearVelocity || kind == SensorKind::FrameAngularVelocity ||
          kind == SensorKind::SubtreeLinearVelocity || kind == SensorKind::SubtreeAngularMomentum ||
          kind == SensorKind::KineticEnergy;
 }
-// True if a sensor of the world reads velocities or forces of actuators.
+// Returns true if a sensor of the world reads velocities or forces of actuators.
 FS_HD bool reads_actuators(const auto& w) {
   bool some = false;
   for (const auto& s : w.sensor)
@@ -72,7 +74,7 @@ FS_HD bool reads_actuators(const auto& w) {
   return some;
 }
 
-// Readings of sensors, cut off to +-cutoff, or only above cutoff if the sensor is positive.
+// Writes sensor readings, clamped to +-cutoff, or only from above if the sensor is positive.
 template <class T, class Out> struct Reading {
   Out data;  // (n_sensordata)
 
@@ -87,7 +89,7 @@ template <class T, class Out> struct Reading {
   FS_HD void put(const auto& sensor, const Vec3<T>& x) {
     for (int k = 0; k < 3; k++) put(sensor, k, x(k));
   }
-  // Put array[first] and the numbers after it, as many as the sensor has.
+  // Writes array[first] and the following numbers, as many as the sensor has.
   FS_HD void put_from(const auto& sensor, const auto& array, int first) {
     for (int k = 0; k < sensor.count; k++) put(sensor, k, T(array[first + k]));
   }

@@ -1,7 +1,7 @@
-// The sensors of a model file: what they measure of a state, cut off [sensordata]. No noise.
+// Sensor readings of a model file for one state, with cutoff [sensordata]. No noise.
 //
-// Which numbers a kind gives is MuJoCo's (its documentation, chapter "XML reference", sensor). Accelerometers, accelerations of
-// frames, forces and torques take gravity along: at rest they measure -g and weights.
+// The numbers of each kind are MuJoCo's (its documentation, chapter "XML reference", sensor). Accelerometers, frame
+// accelerations, forces and torques include gravity: at rest they measure -g and weights.
 #pragma once
 #include "core/passive/body_passes.h"
 #include "core/passive/joint_springs.h"
@@ -14,14 +14,14 @@
 
 namespace featherstorm {
 
-// Energy of weights and of the springs of joints and tendons [J].
+// Potential energy of gravity and of the springs of joints and tendons [J].
 template <class T>
 FS_HD T sensed_potential_energy(const auto& m, const auto& w, const auto& x, const auto& q, const auto& tendon_length) {
   const Vec3<T> mc = subtree_first_moment<T>(m, w, x, 0);
   return joint_spring_energy<T>(m, w, q) + tendon_spring_energy<T>(w, tendon_length) - dot(cast<T>(m.gravity), mc);
 }
 
-// Energy of bodies, rotors and inertia along tendons [J].
+// Kinetic energy of bodies, rotors and inertia along tendons [J].
 template <class T> FS_HD T sensed_kinetic_energy(const auto& m, const auto& w, const auto& V, const auto& v,
                                                  const auto& tendon_J) {
   T twice(0.0);
@@ -30,10 +30,13 @@ template <class T> FS_HD T sensed_kinetic_energy(const auto& m, const auto& w, c
   return T(0.5) * (twice + twice_tendon_energy<T>(m, w, tendon_J, v));
 }
 
+// Computes all readings.
+//
 // in   x (nx), X (nb + 1)  joint numbers (update_joints at q, v) and placements of the bodies
 // in   motion, tendons, actuators, forces  readings.h
-// out  data (n_sensordata)  all of them
-// Cost O(nb) for the velocities and accelerations that are read, O(1) a sensor, O(what a link carries) for forces, subtrees.
+// out  data (n_sensordata)  all entries are written
+// Cost O(nb) for velocities and accelerations if a sensor reads them, O(1) per sensor, O(descendants of the link) for
+// forces and subtrees.
 FS_HD void sensors(const auto& m, const auto& w, const auto& x, const auto& X, const auto& motion, const auto& tendons,
                    const auto& actuators, const auto& forces, auto data) {
   using T = ScalarOf<decltype(x)>;

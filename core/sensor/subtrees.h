@@ -1,8 +1,8 @@
-// A link and all that it carries: inertia, centre of mass, momentum.
+// A link and its descendants: inertia, centre of mass, momentum.
 //
 //   m c = sum m_i c_i,   p = sum m_i v_i,   L = sum I_i w_i + (c_i - c) x m_i v_i
 //
-// Sums go inward from body to body, each in its own axes, to the body that has the link:
+// Sums run inward from body to body, each in its own axes, to the body of the link:
 //
 //   h_i = I_i v_i,   h_parent += X^T h_i;   L = n - c x p with h = (n; p)
 #pragma once
@@ -11,22 +11,22 @@
 
 namespace featherstorm {
 
-// Whether link `above` is `link` or one of those that carry it. Links are numbered from the world outward.
+// Returns true if link `above` is `link` or one of its ancestors. Links are numbered from the world outward.
 FS_HD bool carries(const auto& w, int above, int link) {
   while (link > above) link = w.link[link].parent;
   return link == above;
 }
 
-// The inertia of one link about the origin of its body, body axes.
+// Inertia of one link about the origin of its body, body axes.
 template <class P> FS_HD RigidBodyInertia<P> link_inertia(const WorldLink<P>& l) {
   const P o(0.0);
   const Sym3<P> principal{l.moment[0], o, o, l.moment[1], o, l.moment[2]};
   return rigid_body_inertia(l.mass, l.inertial.X.r, conjugate(l.inertial.X.R, principal));
 }
 
-// A link and what it carries, as parts of the tree's bodies.
-// out  I (nb + 1)        inertia of each body's part about its origin, body axes; 0 where it has none
-// out  carried (nb + 1)  1 for bodies that move with the link or against it, 0 for others
+// Splits a link and its descendants by bodies of the tree.
+// out  I (nb + 1)        inertia of each body's part about its origin, body axes; 0 for bodies without a part
+// out  carried (nb + 1)  1 for bodies that move with the link or relative to it, else 0
 template <class P> FS_HD void subtree_inertias(const auto& m, const auto& w, int link, auto& I, auto& carried) {
   for (int i = 0; i <= m.nb; i++) I[i] = zero_inertia<P>(), carried[i] = 0;
   for (int l = link; l < static_cast<int>(w.link.size()); l++) {
@@ -35,23 +35,23 @@ template <class P> FS_HD void subtree_inertias(const auto& m, const auto& w, int
     I[i] += link_inertia(w.link[l]);
     carried[i] = 1;
   }
-  // bodies without a link stand between two joints of one
+  // a body without a link stands between two joints of one link
   for (int i = m.nb; i > w.link[link].inertial.body; i--)
     if (carried[i]) carried[m.body[i].parent] = 1;
 }
 
-// visit(i) for the bodies that `base`, the first of them, carries, from the last to the first.
+// Calls visit(i) for the bodies that `base` carries, from the last to the first. `base` itself is excluded.
 FS_HD void inward(const auto& m, const auto& carried, int base, const auto& visit) {
   for (int i = m.nb; i > base; i--)
     if (carried[i]) visit(i);
 }
 
 template <class T> struct SubtreeMass {
-  T inverse;       // of the mass; large where there is none
+  T inverse;       // 1 / mass; large if the mass is zero
   Vec3<T> first;   // moment about the origin of the link's body, its axes [kg m]
-  Vec3<T> centre;  // of mass, from there
+  Vec3<T> centre;  // centre of mass, from that origin
 };
-// Where all masses are 0 the centre is where the link's own is said to be.
+// Computes the mass of a subtree. If all masses are 0, the centre is the one given for the link itself.
 template <class T>
 FS_HD SubtreeMass<T> subtree_mass(const auto& m, const auto& w, const auto& x, int link, const auto& I,
                                   const auto& carried) {
@@ -71,7 +71,7 @@ FS_HD SubtreeMass<T> subtree_mass(const auto& m, const auto& w, const auto& x, i
   return s;
 }
 
-// Mass times centre of mass of a link and what it carries, from the origin of its body, its axes [kg m].
+// Mass times centre of mass of a link and its descendants, from the origin of its body, in its axes [kg m].
 template <class T> FS_HD Vec3<T> subtree_first_moment(const auto& m, const auto& w, const auto& x, int link) {
   using P = typename std::remove_cvref_t<decltype(m)>::Number;
   auto I = scratch<RigidBodyInertia<P>>(m.nb + 1);
@@ -80,8 +80,9 @@ template <class T> FS_HD Vec3<T> subtree_first_moment(const auto& m, const auto&
   return subtree_mass<T>(m, w, x, link, I, carried).first;
 }
 
+// Returns the centre of mass [m], world. Cost O(descendants of the link).
+//
 // in   x (nx), X (nb + 1)
-// Returns the centre of mass [m], world. Cost O(what the link carries).
 template <class T> FS_HD Vec3<T> subtree_centre(const auto& m, const auto& w, const auto& x, const auto& X, int link) {
   using P = typename std::remove_cvref_t<decltype(m)>::Number;
   auto I = scratch<RigidBodyInertia<P>>(m.nb + 1);
@@ -95,6 +96,8 @@ template <class T> struct SubtreeMotion {
   Vec3<T> velocity;  // of the centre of mass [m/s], world axes
   Vec3<T> momentum;  // angular, about the centre of mass [kg m^2/s], world axes
 };
+// Computes the motion of a subtree.
+//
 // in   x (nx), X, V (nb + 1)  placements; velocities in the bodies' own axes
 template <class T>
 FS_HD SubtreeMotion<T> subtree_motion(const auto& m, const auto& w, const auto& x, const auto& X, const auto& V,

@@ -1,30 +1,30 @@
-// Touch: the normal forces of a body's contacts whose line of force meets the zone of a site [mjSENS_TOUCH].
+// Touch: sum of the normal forces of a body's contacts whose line of force meets the zone of a site [mjSENS_TOUCH].
 //
-// The line begins at the contact and goes along the normal, away from the body's own surface into the zone. A zone is the part of
-// a few stretches of it that all share: of a ball, a pipe, a slab.
+// The line starts at the contact and runs along the normal, away from the body's own surface. A zone is tested as the
+// intersection of intervals of the line: inside a ball, an infinite cylinder, a slab.
 #pragma once
 #include "core/spatial/vector3.h"
 
 namespace featherstorm {
 
-// Where on a line p + x v something is: first <= x <= last; nowhere if first > last.
+// Interval of a line p + x v: first <= x <= last; empty if first > last.
 template <class T> struct Stretch { T first, last; };
 
-inline constexpr double all_the_way = 1e15;  // beyond all that a line may meet
+inline constexpr double all_the_way = 1e15;  // beyond all geometry
 
-// a x^2 + 2 b x + c <= 0
+// Interval with a x^2 + 2 b x + c <= 0
 template <class T> FS_HD Stretch<T> within_quadric(const T& a, const T& b, const T& c) {
   const T zero(0.0), one(1.0), far(all_the_way), square = b * b - a * c;
   const auto steep = T(1e-15) < a;
   const T root = sqrt(max(square, zero)), over = rcp(select(steep, a, one));
-  // a line along the axis is inside all the way or not at all
+  // a line along the axis is inside everywhere or nowhere
   const Stretch<T> along{select(c <= zero, -far, far), select(c <= zero, far, -far)};
   const auto misses = square < zero;
   return {select(steep, select(misses, far, (-b - root) * over), along.first),
           select(steep, select(misses, -far, (-b + root) * over), along.last)};
 }
 
-// |p + x v| <= half
+// Interval with |p + x v| <= half
 template <class T> FS_HD Stretch<T> within_slab(const T& p, const T& v, const T& half) {
   const T one(1.0), far(all_the_way);
   const auto crosses = T(1e-15) < abs(v);
@@ -41,7 +41,7 @@ template <class T> FS_HD T is_ahead(const Stretch<T>& s) {
   return select(s.first <= s.last, select(zero <= s.last, one, zero), zero);
 }
 
-// Returns 1 where the line meets the zone, else 0.
+// Returns 1 if the line meets the zone, else 0.
 //
 // in   sensor  with the zone's shape [mjtGeom] and size
 // in   p, v    the line in the zone's axes

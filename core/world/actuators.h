@@ -1,12 +1,13 @@
-// Actuators of a model file: from controls by an activation to a force, and by a transmission to the joints.
+// Actuators of a model file. Controls become a force through an activation; a transmission applies the force to the
+// joints.
 //
 //   activation    rate of act = f(control, act)
 //   force         f = gain(length, velocity) (control or act) + bias(length, velocity), within limits
 //   transmission  length(q), moment = d length / d q along v; forces of the joints = moment^T f
 //
-// Kinds and parameters are MuJoCo's (its documentation, chapters "Computation" and "XML reference", actuator); names of MuJoCo in
-// brackets. An actuator has one control, one force and no or one activation, with few exceptions: those of `DcMotor`, `Pid`
-// and `So3`.
+// Kinds and parameters are MuJoCo's (its documentation, chapters "Computation" and "XML reference", actuator). Names of
+// MuJoCo are in brackets. An actuator has one control, one force and at most one activation. The exceptions are
+// `DcMotor`, `Pid` and `So3`.
 #pragma once
 #include <vector>
 
@@ -14,11 +15,11 @@
 
 namespace featherstorm {
 
-// What the force acts on [trntype].
+// Transmission: the target of the force [trntype].
 enum class Transmission : unsigned char { Joint, JointInParent, SliderCrank, Tendon, Site, Adhesion, So3 };
-// How controls become activations [dyntype].
+// Activation dynamics of controls [dyntype].
 enum class Activation : unsigned char { None, Integrator, Filter, FilterExact, Muscle, DcMotor, Pid };
-// [gaintype], [biastype]
+// Gain and bias of the force [gaintype], [biastype]
 enum class Gain : unsigned char { Fixed, Affine, Muscle, DcMotor, So3, Pid };
 enum class Bias : unsigned char { None, Affine, Muscle, DcMotor, So3 };
 
@@ -27,29 +28,29 @@ template <class P> struct Actuator {
   Activation activation = Activation::None;
   Gain gain = Gain::Fixed;
   Bias bias = Bias::None;
-  int body = 0;                  // Joint, JointInParent: whose joint
+  int body = 0;                  // Joint, JointInParent: body of the joint
   int tendon = 0;                // Tendon: its number
-  bool relative = false;         // Site, So3: whether `reference` is given
+  bool relative = false;         // Site, So3: true if `reference` is given
   Frame<P> site{}, reference{};  // Site, So3; SliderCrank: the crank's pin and the slider's site
-  std::vector<int> pair;         // Adhesion: pairs of geoms with one of its body's [world.contacts.pair]
+  std::vector<int> pair;         // Adhesion: pairs with a geom of its body [world.contacts.pair]
   P gear[6] = {};
   P crank_length{};                                      // SliderCrank [m]
-  int control = 0, controls = 1;                         // first number of ctrl and how many [ctrladr, ctrlnum]
-  unsigned inputs = 0;                                   // which setpoints the controls are [ctrlspec]
-  int act = 0, acts = 0;                                 // first number of act and how many [actadr, actnum]
-  int output = 0, outputs = 1;                           // first force and how many [outadr, outnum]
+  int control = 0, controls = 1;                         // first number of ctrl, and count [ctrladr, ctrlnum]
+  unsigned inputs = 0;                                   // bits for the setpoints that the controls provide [ctrlspec]
+  int act = 0, acts = 0;                                 // first number of act, and count [actadr, actnum]
+  int output = 0, outputs = 1;                           // first force, and count [outadr, outnum]
   P dynamics[10] = {}, gains[10] = {}, biases[10] = {};  // [dynprm, gainprm, biasprm]
   bool act_limited = false;
   P act_lower{}, act_upper{};
-  bool act_early = false;  // whether the force is that of the next activation [actearly]
-  // DcMotor, Pid: which number of act each is, -1: it has none
+  bool act_early = false;  // true: the force uses the next activation [actearly]
+  // DcMotor, Pid: index in act of each number, -1 if absent
   int slew = -1, integral = -1, temperature = -1, bristle = -1, current = -1;
-  bool periodic = false;  // the length is an angle: setpoints are taken a whole number of turns nearer to it
+  bool periodic = false;  // the length is an angle: setpoints are shifted by whole turns to the nearest one
   bool force_limited = false;
   P force_lower{}, force_upper{};
   P length_lower{}, length_upper{};  // range of the length of muscles [lengthrange]
-  P acceleration{};                  // that a unit force gives at qpos0 [acc0]
-  bool disabled = false;             // belongs to a disabled group: no force, activation stands still
+  P acceleration{};                  // due to a unit force at qpos0 [acc0]
+  bool disabled = false;             // in a disabled group: no force, activation does not change
 };
 
 // A control and its range [ctrlrange].

@@ -1,9 +1,11 @@
-// Constraints of a model file that need no collision: equalities, dry friction, limits. Each is one row or several,
+// Constraints of a model file that need no collision detection: equalities, dry friction, limits. Each has one or more
+// rows,
 //
 //   J a + B J v + K d r + bias = 0   softened by R,   r = position - margin
 //
 // K, B, d and R follow from solref, solimp and the inverse inertia along the row (core/constraint/impedance.h). Every
-// row has its place; limits that are far away are turned off by numbers. Names of MuJoCo in brackets.
+// row is always present in the arrays; limits that are not reached are turned off by their numbers. Names of MuJoCo are
+// in brackets.
 #pragma once
 #include <vector>
 
@@ -12,40 +14,40 @@
 
 namespace featherstorm {
 
-// How hard a row is held.
+// Softness of a row.
 template <class P> struct Softness {
-  // time constant [s] and damping ratio where both are positive, else -stiffness [1/s^2] and -damping [1/s]  [solref]
+  // time constant [s] and damping ratio if both are positive, else -stiffness [1/s^2] and -damping [1/s]  [solref]
   P reference[2] = {};
-  // impedance at distance 0 and at `width`; width, midpoint and power of the curve between them  [solimp]
+  // impedance at distance 0 and at `width`; width, midpoint and power of the curve in between  [solimp]
   P impedance[5] = {};
-  int power = 0;  // the power where it is 1 or 2, which needs no exponential; 0: any
+  int power = 0;  // the power if it is 1 or 2, which needs no exponential; 0: any other
 };
 
-// What a joint adds to the orientation of one link in the axes of another: the quaternion of its own turn, along axes
-// in the other link's frame as they are where all turns are the identity.
+// Contribution of a joint to the orientation of one link in the axes of another: the quaternion of its own rotation.
+// The axes are given in the other link's frame with all rotations at the identity.
 template <class P> struct JointTurn {
-  bool ball = false;  // quaternion at q, w first; else the angle q - zero
+  bool ball = false;  // true: quaternion at q, w first; false: the angle q - zero
   int q = 0;
   P zero{};                                                // [rad]
-  Vec3<P> axis[3] = {zero3<P>(), zero3<P>(), zero3<P>()};  // of a ball; of a hinge the first
+  Vec3<P> axis[3] = {zero3<P>(), zero3<P>(), zero3<P>()};  // all three for a ball; the first for a hinge
 };
 
 enum class EqualityKind : unsigned char { Connect, Weld, Joint, Tendon };
 
 template <class P> struct Equality {
   EqualityKind kind = EqualityKind::Connect;
-  bool active = true;  // has rows [eq_active0]
+  bool active = true;  // true if it has rows [eq_active0]
   Softness<P> softness;
-  P inverse_inertia[2] = {};  // of its rows at qpos0; Weld: of translation [1/kg], of rotation [1/(kg m^2)]
+  P inverse_inertia[2] = {};  // of its rows at qpos0; Weld: for translation [1/kg], for rotation [1/(kg m^2)]
 
-  // Connect, Weld: origins that shall meet; Weld: orientations as well. Rows of rotation are along axes of place[1].
+  // Connect, Weld: origins to coincide; Weld: orientations too. Rows of rotation are along axes of place[1].
   Frame<P> place[2];
-  std::vector<JointTurn<P>> turn;             // quaternion of place[0] in the axes of place[1]: the turns in order
-  Quaternion<P> aligned{P{}, P{}, P{}, P{}};  // times this one
-  P torque_scale{};                           // length that a rotation counts as [m] [torquescale]
+  std::vector<JointTurn<P>> turn;             // quaternion of place[0] in the axes of place[1]: the rotations in order
+  Quaternion<P> aligned{P{}, P{}, P{}, P{}};  // multiplied by this one
+  P torque_scale{};                           // length that converts rotation to distance [m] [torquescale]
 
   // Joint, Tendon: y - y0 = c0 + c1 (x - x0) + ... + c4 (x - x0)^4; without x: y - y0 = c0
-  bool coupled = false;      // whether there is an x
+  bool coupled = false;      // true if there is an x
   int q[2] = {}, v[2] = {};  // Joint: coordinates of y and x
   int tendon[2] = {};        // Tendon: y and x
   P zero[2] = {};            // y0, x0
@@ -55,7 +57,7 @@ template <class P> struct Equality {
 // Dry friction of a coordinate or along a tendon [frictionloss].
 template <class P> struct DryFriction {
   bool of_tendon = false;
-  int index = 0;  // of the coordinate of v, or of the tendon
+  int index = 0;  // of the coordinate in v, or of the tendon
   Softness<P> softness;
   P inverse_inertia{};
   P loss{};  // greatest force [N m | N]
@@ -63,7 +65,7 @@ template <class P> struct DryFriction {
 
 enum class LimitKind : unsigned char { Coordinate, Ball, Tendon };
 
-// A range: two rows, position - lower and upper - position; of a ball joint one, upper - angle.
+// A range. It has two rows, position - lower and upper - position. A ball joint has one, upper - angle.
 template <class P> struct Limit {
   LimitKind kind = LimitKind::Coordinate;
   int q = 0, v = 0;  // Coordinate, Ball
@@ -74,13 +76,13 @@ template <class P> struct Limit {
   P margin{};  // distance to a limit below which its row is active
 };
 
-// In the order of their rows.
+// All constraints, in the order of their rows.
 template <class P> struct Constraints {
   std::vector<Equality<P>> equality;
   std::vector<DryFriction<P>> friction;  // of coordinates, then of tendons
   std::vector<Limit<P>> limit;           // of joints, then of tendons
   bool safe_reference = true;            // time constants are at least two time steps [refsafe]
-  // Whether rows are weighed with their inverse inertia where the robot is, in place of inverse_inertia, which is 1 then [diagexact].
+  // true: rows use their inverse inertia at the present position; inverse_inertia is then 1 [diagexact]
   bool exact_inertia = false;
 };
 

@@ -1,6 +1,6 @@
 // Readings of the contacts of one instance: counts, forces on links and geoms, touch and contact sensors.
 //
-// Names of MuJoCo in brackets. core/sensor/contact_readings.h computes the numbers.
+// Names of MuJoCo are in brackets. core/sensor/contact_readings.h computes the numbers.
 #pragma once
 #include <vector>
 
@@ -8,9 +8,9 @@
 
 namespace featherstorm {
 
-// Bits of the fields that a contact sensor gives, in this order [mjtConDataField].
+// Bits of the fields that a contact sensor outputs, in this order [mjtConDataField].
 enum ContactData : int {
-  data_found = 1,  // how many contacts match
+  data_found = 1,  // number of matching contacts
   data_force = 2,
   data_torque = 4,
   data_distance = 8,
@@ -18,51 +18,51 @@ enum ContactData : int {
   data_normal = 32,
   data_tangent = 64,
 };
-inline constexpr int most_contact_data = 17;  // numbers of all fields
+inline constexpr int most_contact_data = 17;  // numbers of all fields together
 FS_HD constexpr int contact_data_size(int data) {
   const auto has = [data](int bit) { return (data & bit) != 0; };
   return has(data_found) + has(data_distance) + 3 * (has(data_force) + has(data_torque) + has(data_position)) +
          3 * (has(data_normal) + has(data_tangent));
 }
 
-// Which contacts a contact sensor keeps, where more match than it has slots.
+// Rule that selects contacts if more match than a contact sensor has slots.
 enum class ContactReduction : unsigned char { None, LeastDistance, GreatestForce, NetForce };
 
-// The volume of a site, for touch sensors and contact sensors.
+// Volume of a site, for touch sensors and contact sensors.
 template <class P> struct ContactZone {
-  int sensor = 0;  // of the world, which has its place
+  int sensor = 0;  // sensor of the world with the zone's placement
   int shape = 0;   // [mjtGeom]
   P size[3] = {};  // [m] [site_size]
 };
 
-// A touch sensor, or a contact sensor: its numbers begin at `first` among those of all of them.
+// A touch sensor or a contact sensor. `first` is the index of its first number among those of all such sensors.
 struct ContactSensor {
   bool touch = false;
   int first = 0, slots = 1;
-  int data = 0;  // of ContactData
+  int data = 0;  // bits of ContactData
   ContactReduction reduction = ContactReduction::None;
-  bool given[2] = {};  // whether the file names the first, the second object
-  int zone = -1;       // among zones; -1: the whole space
-  int memory = 0;      // where its working memory begins
+  bool given[2] = {};  // true if the file names the first, the second object
+  int zone = -1;       // index of its zone; -1: the whole space
+  int memory = 0;      // offset of its working memory
 };
-// Working memory of a contact sensor: a count, and a criterion for each slot, or the sums of a net force.
+// Working memory of a contact sensor: a count, then a criterion for each slot, or the sums of a net force.
 inline constexpr int net_force_sums = 14;
 FS_HD constexpr int memory_of(const ContactSensor& s) {
   if (s.touch) return 0;
   return 1 + (s.reduction == ContactReduction::NetForce ? net_force_sums : s.slots);
 }
-// Numbers of a sensor.
+// Number of outputs of a sensor.
 FS_HD constexpr int count_of(const ContactSensor& s) { return s.touch ? 1 : s.slots * contact_data_size(s.data); }
 
-// The requested readings.
+// Requested readings.
 template <class P> struct ContactReadings {
-  std::vector<int> link;  // (geoms) the link that carries each
+  std::vector<int> link;  // (geoms) link that carries each geom
   std::vector<ContactZone<P>> zone;
   std::vector<ContactSensor> sensor;  // in the order of the file
-  // (sensors and selections, geoms) bit 0: the geom is of the first object, bit 1: of the second
+  // (sensors and selections, geoms) bit 0: the geom is in the first object, bit 1: in the second
   std::vector<unsigned char> side;
-  int selections = 0;  // forces on one set of geoms by another; their rows of `side` follow those of sensors
-  int links = 0;       // with forces, the world's first; 0: none is asked for
+  int selections = 0;  // forces on one set of geoms by another; their rows of `side` follow the rows of sensors
+  int links = 0;       // links with forces, including the world as the first; 0: not requested
   bool counts = false;
 };
 inline constexpr int contact_counts = 4, link_numbers = 9, selection_numbers = 4, zone_numbers = 12;

@@ -1,7 +1,7 @@
-// Geoms of a model file that may touch, and the pairs of them that are looked at.
+// Geoms of a model file that may touch, and the pairs of them that are tested.
 //
-// The pairs are those that MuJoCo's filters leave, known when the file loads; each has as many candidates, slots, as its
-// shapes can have contacts (core/collision). Names of MuJoCo in brackets.
+// The pairs are known when the file loads: they are the pairs that pass MuJoCo's filters. Each has as many candidates
+// (slots) as its shapes can have contacts (core/collision). Names of MuJoCo are in brackets.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 namespace featherstorm {
 
-// In MuJoCo's order [mjtGeom]; of a pair the first comes first here.
+// Types in MuJoCo's order [mjtGeom]. In a pair, the geom whose type comes first is geom 1.
 enum class GeomType : unsigned char {
   Plane,
   HeightField,
@@ -29,37 +29,38 @@ template <class P> struct Geom {
   GeomType type = GeomType::Sphere;
   Frame<P> place;             // [geom_xpos, geom_xmat]
   Vec3<P> size = zero3<P>();  // [m] [geom_size]
-  int hull = -1;              // of a mesh that is in a pair, among hulls
-  int field = -1;             // of a height field that is in a pair, among fields
-  // Velocity of the surface against the geom, about its origin, geom axes; whether it is not zero [geom_surfacevel].
+  int hull = -1;              // index of the hull, for a mesh in a pair
+  int field = -1;             // index of the field, for a height field in a pair
+  // Velocity of the surface relative to the geom, about its origin, geom axes; true if it is not zero
+  // [geom_surfacevel].
   Motion<P> surface = zero_motion<P>();
   bool surface_moves = false;
 };
 
 template <class P> struct ContactPair {
-  int geom[2] = {};      // among geoms
-  int slots = 1;         // candidates
+  int geom[2] = {};      // indices of the geoms
+  int slots = 1;         // number of candidates
   int dimension = 3;     // of the contact's force: 1 without friction, 3, 4 with torsion, 6 with rolling [condim]
-  P friction[5] = {};    // of two tangents, torsion [m], rolling about two axes [m]; of those that `dimension` has
+  P friction[5] = {};    // two tangents, torsion [m], rolling about two axes [m]; `dimension` decides which are used
   Softness<P> softness;  // of the normal
-  P friction_reference[2] = {};  // of the other rows of a cone [solreffriction, or solref without one]
-  P inverse_inertia[2] = {};     // of the two bodies together at qpos0: of translation [1/kg], of rotation [1/(kg m^2)]
-  P margin{};                    // the contact has forces where its distance is below it [includemargin] [m]
-  P detection{};                 // and is found up to this distance [margin + gap] [m]
+  P friction_reference[2] = {};  // for the other rows of a cone [solreffriction, or solref if absent]
+  P inverse_inertia[2] = {};     // of both bodies together at qpos0: translation [1/kg], rotation [1/(kg m^2)]
+  P margin{};                    // the contact has forces if its distance is below this [includemargin] [m]
+  P detection{};                 // the contact is found up to this distance [margin + gap] [m]
 };
 
 template <class P> struct GeomContacts {
-  std::vector<Geom<P>> geom;  // all of the file, in its order
+  std::vector<Geom<P>> geom;  // all geoms of the file, in its order
   SharedList<Hull<ShapeNumber<P>>> hull;
   SharedList<HeightField<ShapeNumber<P>>> field;
   std::vector<ContactPair<P>> pair;
-  bool several = true;    // contacts of convex shapes without a closed form that lie on each other [multiccd]
-  bool elliptic = false;  // cones, else pyramids [cone]
-  P impedance_ratio{};    // of friction to normal [impratio]
+  bool several = true;    // several contacts for convex shapes without a closed form that lie on each other [multiccd]
+  bool elliptic = false;  // true: cones, false: pyramids [cone]
+  P impedance_ratio{};    // ratio of friction to normal impedance [impratio]
 };
 
-// Radius of the sphere about a geom's centre that holds it, and a little more: whether it touches may not hang on rounding, or on
-// neighbours. 0 of planes.
+// Radius of a geom's bounding sphere about its centre, 0 for planes. It is enlarged by this factor, so that rounding,
+// and with it the other instances of a pack, cannot decide if the geom touches.
 inline constexpr double beyond_rounding = 1.0001;
 template <class P> P reach_of(const GeomContacts<P>& c, const Geom<P>& g) {
   const P zero(0.0), more(beyond_rounding);
@@ -78,7 +79,7 @@ template <class P> P reach_of(const GeomContacts<P>& c, const Geom<P>& g) {
       return more * P(sqrt(f.x * f.x + f.y * f.y + deep * deep));
     }
     case GeomType::Plane:
-    case GeomType::SignedDistance: break;  // without end; in no pair
+    case GeomType::SignedDistance: break;  // unbounded; in no pair
   }
   return zero;
 }
@@ -88,7 +89,7 @@ template <class P> int slots_of(const GeomContacts<P>& c) {
   for (const ContactPair<P>& pair : c.pair) n += pair.slots;
   return n;
 }
-// Rows: of each candidate one for each dimension, of its normal, its tangents and what turns.
+// Number of rows: one for each dimension of each candidate (normal, tangents, torsion and rolling).
 template <class P> int rows_of(const GeomContacts<P>& c) {
   int n = 0;
   for (const ContactPair<P>& pair : c.pair) n += pair.slots * pair.dimension;

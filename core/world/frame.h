@@ -1,4 +1,4 @@
-// A place that moves with a body.
+// A frame fixed to a body.
 #pragma once
 #include "core/spatial/transform.h"
 

@@ -1,7 +1,8 @@
-// The ground as heights on a grid.
+// Terrain as heights on a grid.
 //
-// Row i, column j is at (2 j / (columns - 1) - 1) x, (2 i / (rows - 1) - 1) y of the geom's axes and `top` times its
-// height above its origin; each cell has two triangles, and is solid down to `bottom` below the origin.
+// Row i, column j is at (2 j / (columns - 1) - 1) x, (2 i / (rows - 1) - 1) y in the geom's axes. Its height above the
+// geom's origin is `top` times the stored height. Each cell has two triangles and is solid down to `bottom` below the
+// origin.
 #pragma once
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace featherstorm {
 
 template <class P> struct HeightField {
   int rows = 0, columns = 0;
-  P x{}, y{}, top{}, bottom{};  // half lengths, of a height of 1, below the origin [m] [hfield_size]
+  P x{}, y{}, top{}, bottom{};  // half lengths, height of a stored 1, depth below the origin [m] [hfield_size]
   std::vector<P> height;        // (rows * columns) row by row, 0 to 1 [hfield_data]
 };
 

@@ -1,21 +1,22 @@
-// Histories of a model file: ring buffers of the last controls of an actuator, or of the last numbers of a sensor, with their times.
+// Histories of a model file: ring buffers of an actuator's last controls, or of a sensor's last readings, with their
+// times.
 //
-// A buffer is a part of the state [mjData.history], as MuJoCo lays it out:
+// A buffer is part of the state [mjData.history], with MuJoCo's layout:
 //   user, cursor, times (samples), values (samples width)
-// The cursor is the place of the newest sample; the samples before it, round the ring, are ever older. `user` is the time of the
-// last measurement of a sensor with an interval. Names of MuJoCo in brackets.
+// The cursor is the index of the newest sample; the samples before it, around the ring, are successively older. `user`
+// is the time of the last measurement of a sensor with an interval. Names of MuJoCo are in brackets.
 #pragma once
 
 namespace featherstorm {
 
 template <class P> struct History {
-  bool of_sensor = false;   // else of an actuator's control
-  int index = 0;            // the first number among sensordata, or the control
-  int width = 1;            // numbers of a sample
-  int first = 0;            // where the buffer begins in the state's histories [historyadr]
+  bool of_sensor = false;   // true: of a sensor; false: of an actuator's control
+  int index = 0;            // first number in sensordata, or the control
+  int width = 1;            // numbers per sample
+  int first = 0;            // offset of the buffer in the state's histories [historyadr]
   int samples = 1;          // [nsample]
   int order = 0;            // of the interpolation: 0 holds the older sample, 1 linear, 2 cubic [interp]
-  bool is_delayed = false;  // whether old numbers are read: delay > 0
+  bool is_delayed = false;  // true if old numbers are read: delay > 0
   P delay{};                // [s]
   bool has_interval = false;
   P interval{};  // between measurements of a sensor [s]

@@ -1,8 +1,8 @@
 // A convex mesh: its corners and faces, for contacts with planes and with other convex shapes.
 //
 // A face that lies on a plane touches it with up to four of its corners: the lowest one and three more, its companions.
-// They are the same whenever that corner is the lowest and that face points down most, so they are chosen once, when
-// the hull is made.
+// They are the same whenever that corner is the lowest and that face points down most. They are therefore chosen once,
+// when the hull is built.
 #pragma once
 #include <set>
 #include <type_traits>
@@ -12,7 +12,7 @@
 
 namespace featherstorm {
 
-// A face beside a corner.
+// A face adjacent to a corner.
 template <class P> struct HullFace {
   int polygon = 0;         // its index in the hull
   Vec3<P> normal;          // outward, unit
@@ -30,7 +30,7 @@ template <class P> struct HullPolygon {
 template <class P> struct Hull {
   std::vector<HullCorner<P>> corner;
   std::vector<HullPolygon<P>> polygon;
-  std::vector<int> neighbour;        // corners at the other ends of a corner's edges, one corner after the other
+  std::vector<int> neighbour;        // for each corner in turn, the corners at the other ends of its edges
   std::vector<int> first_neighbour;  // (corners + 1) index of each corner's first neighbour
   P reach{};                         // no corner is farther from the mesh's origin [m]
 };
@@ -52,11 +52,11 @@ template <class P, class S> Hull<P> cast(const Hull<S>& h) {
   return r;
 }
 
-// The scalar of meshes and height fields in a world of P. These are never traced, so worlds share them.
+// Scalar of meshes and height fields in a world of P. They are never traced, so worlds share them.
 template <class P> using ShapeNumber = std::conditional_t<std::is_floating_point_v<P>, P, double>;
 
-// Four corners of a polygon, at(i), that span a large area. The search is MuJoCo's: it begins with each of the first
-// `starts` corners and the three after it, and moves the last, the third and the second on while the area grows.
+// Four corners of a polygon, at(i), that span a large area. The search is MuJoCo's: it starts with each of the first
+// `starts` corners and the three after it. It advances the last, the third and the second corner while the area grows.
 template <class T> struct WideCorners { int i[4] = {0, 1, 2, 3}; };
 template <class T> FS_HD WideCorners<T> wide_corners(int n, int starts, auto&& at) {
   const auto area = [&](const int (&i)[4]) {
@@ -86,8 +86,8 @@ template <class T> FS_HD WideCorners<T> wide_corners(int n, int starts, auto&& a
   return best;
 }
 
-// The face beside corner `first` of a polygon. The companions are the next three corners, or those of wide_corners if
-// the polygon has five corners or more.
+// Returns the face adjacent to corner `first` of a polygon. The companions are the next three corners, or the result of
+// wide_corners if the polygon has five corners or more.
 inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, int first, const Vec3<double>& normal) {
   const int n = static_cast<int>(polygon.size());
   const auto at = [&](int i) -> const Vec3<double>& { return polygon[static_cast<std::size_t>((first + i) % n)]; };
@@ -97,7 +97,7 @@ inline HullFace<double> face_beside(const std::vector<Vec3<double>>& polygon, in
   return f;
 }
 
-// Make a hull of corners and polygons: find the faces beside each corner, the neighbours and the reach.
+// Builds a hull from corners and polygons: finds the faces beside each corner, the neighbours and the reach.
 inline Hull<double> hull_from(const std::vector<Vec3<double>>& corners,
                               const std::vector<HullPolygon<double>>& polygons) {
   Hull<double> h;

@@ -1,6 +1,7 @@
-// The bodies of a model file, several of which may be one body of the tree, and what acts on each besides its joints.
+// Bodies of a model file (links) and the effects on them other than joints. Several links may form one body of the
+// tree.
 //
-// Names of MuJoCo in brackets.
+// Names of MuJoCo are in brackets.
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace featherstorm {
 
-// An ellipsoid of a link in the medium, for forces by added mass, drag and lift [geom_fluid].
+// Ellipsoid of a link in the medium, for forces by added mass, drag and lift [geom_fluid].
 template <class P> struct FluidEllipsoid {
   Frame<P> place{};    // of the geom
   P semiaxis[3] = {};  // [m]
@@ -23,23 +24,23 @@ template <class P> struct WorldLink {
   Frame<P> inertial{};       // of its principal axes at its centre of mass [xipos, ximat]
   P mass{};                  // [kg]
   P moment[3] = {};          // of inertia about the principal axes [kg m^2]
-  int parent = 0;            // the link above, among links; that of link 0, the world, is 0
-  P gravity_compensation{};  // the share of its weight that is lifted [gravcomp]
-  bool in_medium = false;    // by the box of its inertia, where it has no ellipsoids
+  int parent = 0;            // parent link; 0 for link 0, the world
+  P gravity_compensation{};  // fraction of its weight that is compensated [gravcomp]
+  bool in_medium = false;    // true: drag on its inertia box, if it has no ellipsoids
   std::vector<FluidEllipsoid<P>> ellipsoid;
 };
 
-// What links move in [option density, viscosity, wind].
+// Medium around the links [option density, viscosity, wind].
 template <class P> struct Medium {
   P density{}, viscosity{};
   Vec3<P> wind = zero3<P>();
 };
 
-// The spring of a joint, towards a position that need not be q0 [stiffness, springref].
+// Spring of a joint, with a reference that may differ from q0 [stiffness, springref].
 template <class P> struct JointSpring {
-  int body = 0;  // whose joint
+  int body = 0;  // body of the joint
   Polynomial<P> stiffness;
-  P reference[7] = {};  // of its q
+  P reference[7] = {};  // reference of its q
 };
 
 template <class P, class S> FluidEllipsoid<P> cast(const FluidEllipsoid<S>& e) {

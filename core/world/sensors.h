@@ -1,6 +1,6 @@
-// Sensors of a model file: which numbers of a state are measured, where, and how they are cut off.
+// Sensors of a model file: the quantities that they measure, their frames, and their cutoff.
 //
-// Kinds are MuJoCo's [sensor_type]; names of MuJoCo in brackets.
+// Kinds are MuJoCo's [sensor_type]. Names of MuJoCo are in brackets.
 #pragma once
 #include <vector>
 
@@ -37,7 +37,7 @@ enum class SensorKind : unsigned char {
   TendonLimitPosition,
   TendonLimitVelocity,
   TendonLimitForce,
-  // of frames, perhaps relative to another
+  // of frames, optionally relative to another frame
   FramePosition,
   FrameQuaternion,
   FrameX,
@@ -53,7 +53,7 @@ enum class SensorKind : unsigned char {
   GeomDistance,
   GeomNormal,
   GeomFromTo,
-  // of a link and all that it carries
+  // of a link and its descendants
   SubtreeCentre,
   SubtreeLinearVelocity,
   SubtreeAngularMomentum,
@@ -64,32 +64,32 @@ enum class SensorKind : unsigned char {
   Clock,
 };
 
-// A step on the way from the world to a frame, as quaternions: a fixed turn, then that of a joint. Their product has MuJoCo's
-// sign, which no matrix knows.
+// One step on the path from the world to a frame, as quaternions: a fixed rotation, then a joint's rotation. Their
+// product has MuJoCo's sign, which a rotation matrix does not determine.
 template <class P> struct Turn {
   Quaternion<P> fixed{};
   int q = -1;           // first coordinate of the joint; -1: none
-  bool about_z = true;  // whether the joint turns by q about z; otherwise q is its quaternion
+  bool about_z = true;  // true: the joint rotates by q about z; false: q is its quaternion
 };
 
 template <class P> struct Sensor {
   SensorKind kind = SensorKind::Clock;
-  int first = 0, count = 1;  // where its numbers are in sensordata [adr, dim]
-  int body = 0;              // joints: whose
-  int index = 0;             // tendon, output of an actuator, link of a subtree (InsideSite: 0, or of what is inside)
-  int link = 0;              // the link that carries the site, for forces between it and its parent
-  Frame<P> place{}, reference{};      // of frames and sites
-  bool relative = false;              // whether `reference` is given
-  bool positive = false;              // whether it is cut off above alone [datatype positive]
-  P cutoff{};                         // greatest absolute value, where it is limited
-  P size[3] = {};                     // of the site, for what is inside it [m]
-  int shape = 0;                      // of the site [mjtGeom]
-  bool limited = false;               // whether it is cut off
+  int first = 0, count = 1;       // position of its numbers in sensordata [adr, dim]
+  int body = 0;                   // joints: body of the joint
+  int index = 0;                  // tendon, actuator output, link of a subtree (InsideSite: 0, or the subtree to test)
+  int link = 0;                   // link of the site, for forces between it and its parent
+  Frame<P> place{}, reference{};  // of frames and sites
+  bool relative = false;          // true if `reference` is given
+  bool positive = false;          // true if the cutoff applies only above [datatype positive]
+  P cutoff{};                     // greatest absolute value, if limited
+  P size[3] = {};                 // of the site, for tests of being inside [m]
+  int shape = 0;                  // of the site [mjtGeom]
+  bool limited = false;           // true if the cutoff applies
   P focal[2] = {}, middle[2] = {};    // CameraProjection: focal lengths and image centre [pixel]
   int geom[2] = {}, n_geoms[2] = {};  // GeomDistance to GeomFromTo: the first geom and the number of geoms of
                                       // both objects
-  bool by_loops = false;              // whether the distance of a pair of them has no closed form
-  std::vector<Turn<P>> turn{}, reference_turn{};  // FrameQuaternion: the ways to place and reference
+  bool by_loops = false;              // true if the distance of one of the pairs has no closed form
+  std::vector<Turn<P>> turn{}, reference_turn{};  // FrameQuaternion: the paths to place and reference
 };
 
 template <class P, class S> Turn<P> cast(const Turn<S>& t) {

@@ -1,4 +1,4 @@
-// A list that its copies share, until one of them changes it.
+// A list shared by its copies until one of them changes it (copy on write).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -27,7 +27,7 @@ template <class Element> class SharedList {
   std::shared_ptr<std::vector<Element>> all_;
 };
 
-// The same list where its elements stay what they are.
+// Returns the same list if the element type stays the same, else a converted one.
 template <class To, class From> SharedList<To> cast_list(const SharedList<From>& all, auto&& cast_element) {
   if constexpr (std::is_same_v<To, From>) {
     return all;

@@ -1,10 +1,12 @@
-// Tendons of a model file: lengths that are weighted sums of joint positions, or run from site to site and around things.
+// Tendons of a model file. A tendon's length is a weighted sum of joint positions (fixed), or the length of a path
+// through sites and around objects (spatial).
 //
 //   fixed     length = sum of coefficient q_j
-//   spatial   length = sum over its parts of the distances between points, each divided by the divisor of the last pulley before
-//             it; where an object to wrap around stands between two sites, the shortest path that does not cut it
+//   spatial   length = sum over its parts of the distances between points, each divided by the divisor of the last
+//             pulley before it; if an object to wrap around stands between two sites, the shortest path that does not
+//             cut it
 //
-// Names of MuJoCo in brackets.
+// Names of MuJoCo are in brackets.
 #pragma once
 #include <vector>
 
@@ -13,11 +15,12 @@
 
 namespace featherstorm {
 
-// What a tendon passes, in order [wrap].
+// Elements of a tendon's path, in order [wrap].
 enum class TendonPartKind : unsigned char { Joint, Pulley, Site, Sphere, Cylinder };
 
-// How a tendon passes an object [sidesite]: the shorter way round; around it, the way that the side site says; inside it, as where the
-// side site lies within the object; or around or inside, which depends on the state, where the side site moves against the object.
+// Side on which a tendon passes an object [sidesite]. None: the shorter way. Around: the way that the side site
+// selects. Inside: through it, for a side site within the object. AroundOrInside: the state decides, if the side site
+// moves relative to the object.
 enum class TendonSide : unsigned char { None, Around, Inside, AroundOrInside };
 
 template <class P> struct TendonPart {
@@ -26,20 +29,20 @@ template <class P> struct TendonPart {
   P number{};                            // Joint: coefficient; Pulley: divisor; Sphere, Cylinder: radius [m]
   Frame<P> place{};                      // Site; Sphere: centre; Cylinder: axis z
   TendonSide passes = TendonSide::None;  // Sphere, Cylinder
-  Frame<P> side{};                       // read where it passes Around, or AroundOrInside
+  Frame<P> side{};                       // side site, used by Around and AroundOrInside
 };
 
 template <class P> struct Tendon {
   bool spatial = false;
   std::vector<TendonPart<P>> part;
-  bool elastic = false;            // whether it has a spring
+  bool elastic = false;            // true if it has a spring
   Polynomial<P> stiffness;         // [N/m], or per unit of a fixed tendon's length
-  P slack_lower{}, slack_upper{};  // lengths between which the spring is slack [lengthspring]
+  P slack_lower{}, slack_upper{};  // the spring is slack between these lengths [lengthspring]
   bool damped = false;
   Polynomial<P> damping;
-  bool inert = false;          // whether it has an armature
+  bool inert = false;          // true if it has an armature
   P armature{};                // inertia moved along the tendon [kg]
-  bool force_limited = false;  // of all its actuators together [actfrcrange]
+  bool force_limited = false;  // limits the sum of all its actuators [actfrcrange]
   P force_lower{}, force_upper{};
 };
 

@@ -1,5 +1,6 @@
-// Which numbers of geoms and of their pairs differ from instance to instance, and where they are in the array `touch`
-// (world_programs.h). The same traced number, such as the friction of one geom against several, has one place there.
+// Numbers of geoms and of their pairs that differ between instances, and their indices in the array `touch`
+// (world_programs.h). A traced number that occurs several times, such as one geom's friction in several pairs, has one
+// index.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace featherstorm {
 
-// visit(x) for friction (5), reference (2), impedance (5), friction_reference (2), inverse_inertia (2), margin, detection.
+// Calls visit(x) for friction (5), reference (2), impedance (5), friction_reference (2), inverse_inertia (2), margin,
+// detection.
 template <class P> FS_HD void for_each_number(ContactPair<P>& p, const auto& visit) {
   for (P& x : p.friction) visit(x);
   for (P& x : p.softness.reference) visit(x);
@@ -20,7 +22,7 @@ template <class P> FS_HD void for_each_number(ContactPair<P>& p, const auto& vis
   for (P& x : p.inverse_inertia) visit(x);
   visit(p.margin), visit(p.detection);
 }
-// A geom on its body: R by rows, r; its size; its reach, the radius of its bounding sphere.
+// A geom on its body: placement (R by rows, r), size, and reach (radius of its bounding sphere).
 template <class P> struct GeomNumbers {
   Placement<P> X;
   Vec3<P> size;
@@ -32,21 +34,21 @@ template <class P> FS_HD void for_each_number(GeomNumbers<P>& g, const auto& vis
   for (int k = 0; k < 3; k++) visit(g.size(k));
   visit(g.reach);
 }
-// Of all contacts.
+// Numbers that all contacts share.
 template <class P> struct CommonNumbers { P timestep, impedance_ratio; };
 template <class P> FS_HD void for_each_number(CommonNumbers<P>& c, const auto& visit) {
   visit(c.timestep), visit(c.impedance_ratio);
 }
 
-// Of each number its place in the array, -1: a constant. Empty where all are constants.
+// Index in the array of each number, -1 for a constant. The lists are empty if all their numbers are constants.
 struct TouchNumbers {
-  int size = 0;                                // of the array
+  int size = 0;                                // size of the array
   std::vector<std::array<int, 18>> of_pair{};  // (pairs)
-  std::vector<int> power{};                    // (pairs) of Softness
+  std::vector<int> power{};                    // (pairs) Softness::power
   std::vector<std::array<int, 16>> of_geom{};  // (geoms)
   std::array<int, 2> of_all{-1, -1};
 
-  // Whether a geom's place or size, its size alone, or a pair's margin or detection differs.
+  // True if a geom's placement or size, its size alone, or a pair's margin or detection differs between instances.
   bool geom_differs(int geom) const {
     return !of_geom.empty() && std::any_of(of_geom[geom].begin(), of_geom[geom].end(), [](int at) { return at >= 0; });
   }
@@ -57,11 +59,13 @@ struct TouchNumbers {
   bool margin_differs(int pair) const { return !of_pair.empty() && (of_pair[pair][16] >= 0 || of_pair[pair][17] >= 0); }
 };
 
+// Collects the numbers and their indices.
+//
 // out  touch  the numbers
 inline TouchNumbers touch_numbers(const World<Expr>& w, std::vector<Expr>& touch) {
   const GeomContacts<Expr>& contacts = w.contacts;
   TouchNumbers t;
-  std::unordered_map<int, int> place;  // of an edge
+  std::unordered_map<int, int> place;  // key: edge code of the traced number
   const auto place_of = [&](const Expr& x) {
     if (lane(x, 0) == lane(x, 0)) return -1;  // no NaN: a constant
     const auto [at, is_new] = place.try_emplace(x.edge().code, static_cast<int>(touch.size()));

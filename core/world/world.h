@@ -1,9 +1,9 @@
-// What a model file says of a robot beside its tree: springs, tendons, actuators, constraints, contacts, the medium, sensors, and how
-// it is moved on.
+// Elements of a model file besides the tree: springs, tendons, actuators, constraints, contacts, the medium, sensors,
+// and the integrator.
 //
-// The meaning of every element is MuJoCo's, and so are the order and the layout of ctrl, act, lengths, forces and sensordata.
-// Algorithms take (model, world); rows of the table of operations the world that the model carries. What a file turns off by
-// its flags is not here: a world without springs has none.
+// All elements have MuJoCo's meaning. ctrl, act, lengths, forces and sensordata have MuJoCo's order and layout.
+// Algorithms take (model, world); operations use the world that the model carries. Elements that the file disables by
+// flags are absent: a world without springs has an empty list of springs.
 #pragma once
 #include "core/world/actuators.h"
 #include "core/world/constraints.h"
@@ -17,10 +17,10 @@ namespace featherstorm {
 
 enum class Integrator : unsigned char { Euler, RungeKutta, Implicit, ImplicitFast, Discrete };
 
-// Sweeps over the forces of friction behind the solver (core/rigid/no_slip.h) [noslip_iterations, noslip_tolerance].
+// Sweeps over the friction forces after the solver (core/rigid/no_slip.h) [noslip_iterations, noslip_tolerance].
 template <class P> struct NoSlip {
   int iterations = 0;
-  P tolerance{};  // a sweep is the last one where its gain is below this times the trace of M
+  P tolerance{};  // a sweep is the last one if its gain is below this times the trace of M
 };
 
 template <class P> struct World {
@@ -30,20 +30,20 @@ template <class P> struct World {
   int n_sensordata = 0;  // numbers that sensors measure
   P timestep{};          // [s]
   Integrator integrator = Integrator::Euler;
-  int iterations = 100;          // the most of the constraint solver [iterations]
-  bool implicit_damping = true;  // of Euler [eulerdamp]
-  bool implicit_lengths = true;  // of Discrete: tendons and actuators too [all solvers but PGS]
+  int iterations = 100;          // limit for the constraint solver [iterations]
+  bool implicit_damping = true;  // for Euler [eulerdamp]
+  bool implicit_lengths = true;  // for Discrete: also tendons and actuators [all solvers but PGS]
 
-  std::vector<WorldLink<P>> link;  // link 0 is the world; empty where there is nothing beside the tree
+  std::vector<WorldLink<P>> link;  // link 0 is the world; empty if the model is just a tree
   Medium<P> medium;
   bool has_medium = false;
   std::vector<JointSpring<P>> spring;
-  std::vector<Polynomial<P>> damping;  // (nv), of joints and of actuators at them; in place of model.damping
+  std::vector<Polynomial<P>> damping;  // (nv), joints and their actuators together; replaces model.damping
   std::vector<Tendon<P>> tendon;
   std::vector<Control<P>> control;  // (nu)
   std::vector<Actuator<P>> actuator;
-  std::vector<int> compensated;     // (nv) 1 where gravity compensation counts as force of actuators [actgravcomp]
-  std::vector<int> effort_limited;  // (nv) whether forces of actuators at a joint are limited [jnt_actfrclimited]
+  std::vector<int> compensated;               // (nv) 1 if gravity compensation counts as actuator force [actgravcomp]
+  std::vector<int> effort_limited;            // (nv) 1 if actuator forces at a joint are limited [jnt_actfrclimited]
   std::vector<P> effort_lower, effort_upper;  // (nv)
   Constraints<P> constraints;
   GeomContacts<P> contacts;
@@ -51,12 +51,12 @@ template <class P> struct World {
   std::vector<Sensor<P>> sensor;
   Vec3<P> magnetic = zero3<P>();  // field, world axes
   std::vector<History<P>> history;
-  int n_history = 0;  // numbers of the state that they are
+  int n_history = 0;  // size of all histories in the state
 
   bool is_given() const { return !link.empty(); }
   bool is_discrete() const { return integrator == Integrator::Discrete; }
   int n_tendons() const { return static_cast<int>(tendon.size()); }
-  // True if tendons have inertia: M and C then differ from those of the tree.
+  // Returns true if tendons have inertia. M and C then differ from those of the tree.
   bool has_inert_tendons() const {
     for (const Tendon<P>& t : tendon)
       if (t.inert) return true;

@@ -1,4 +1,5 @@
-// One contact between a sphere and a surface in the common frame of world_axes, as the surfaces of this folder fill it in.
+// Geometry of one contact between a sphere and a surface, in the common frame of world_axes. The surfaces of this
+// folder fill it in.
 #pragma once
 #include "core/model/contacts.h"
 
@@ -6,11 +7,11 @@ namespace featherstorm {
 
 template <class T> struct ContactAt {
   T phi;         // gap [m], negative where the bodies penetrate
-  T margin;      // how far the contact is inside the edges of its patch [m]; large where there are none
+  T margin;      // distance of the contact inside the edges of its patch [m]; large if the patch has no edges
   Vec3<T> e[3];  // normal, tangents
   Vec3<T> r;     // centre of the sphere
   Vec3<T> d;     // from the surface's centre to the sphere's
-  T inverse;     // of round surfaces: 1 / |d|
+  T inverse;     // round surfaces only: 1 / |d|
   Vec3<T> C;     // contact point, midway between the two surfaces
 };
 

@@ -1,4 +1,4 @@
-// Plane: z = 0 of its frame, solid below; where half_x is set, only the part |x| <= half_x, |y| <= half_y of it.
+// Plane: z = 0 of its frame, solid below. If half_x is set, only the part |x| <= half_x, |y| <= half_y.
 #pragma once
 #include "core/contact/surface/contact_at.h"
 
@@ -22,7 +22,7 @@ struct PlaneSurface {
     return cross(v_p.w, at.e[0]);
   }
 
-  // how far the contact point moves on the surface while the centre of the sphere moves by one along it
+  // displacement of the contact point on the surface per unit displacement of the sphere's centre along it
   template <class T> FS_HD static T gear(const auto&, const ContactAt<T>&) { return T(1.0); }
 };
 

@@ -1,6 +1,6 @@
-// Sphere and cavity: of a radius about the origin of its frame, solid inside or outside.
+// Sphere and cavity: a given radius about the origin of its frame, solid inside or outside.
 //
-//   n = +-d / |d|,   phi = +-(|d| - radius) - radius_s;   no normal, hence no contact, at the centre itself
+//   n = +-d / |d|,   phi = +-(|d| - radius) - radius_s;   at the centre there is no normal, hence no contact
 #pragma once
 #include "core/contact/surface/contact_at.h"
 
@@ -26,7 +26,7 @@ struct RoundSurface {
     set_tangents(at.e);
   }
 
-  // d between points of the two bodies
+  // d/dt of the normal, from the relative velocity d of the bodies
   template <class T>
   FS_HD static Vec3<T> normal_rate(const auto& c, const ContactAt<T>& at, const Motion<T>& v_s, const Motion<T>& v_p) {
     const Vec3<T> dd = v_s.v + cross(v_s.w, at.r) - (v_p.v + cross(v_p.w, at.r - at.d));

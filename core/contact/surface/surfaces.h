@@ -1,11 +1,11 @@
-// The table of surfaces: from a surface's kind to its file.
+// Table of surfaces: maps a surface's kind to its file.
 #pragma once
 #include "core/contact/surface/plane.h"
 #include "core/contact/surface/round.h"
 
 namespace featherstorm {
 
-// f(Type{}) with the structure of the surface's file.
+// Calls f(Type{}) with the structure of the surface's file.
 FS_HD void with_surface(Surface surface, auto&& f) {
   switch (surface) {
     case Surface::Plane: return f(PlaneSurface{});
