@@ -98,7 +98,7 @@ class PPO(Learner):
         return {"kl": kl, "clipped": clipped, "loss": loss, "rate": self.rate}
 
     def gradients(self, samples: Samples, at: Array) -> tuple[Array, Array, Array]:
-        """Return three sums over rows: gradient of the actor's loss, gradient of the critic's loss, and an array of figures.
+        """Return three sums over rows: gradients of the actor's and of the critic's loss, and an array of figures.
 
         The figures are the KL, the number of clipped ratios and the critic's loss.
 
