@@ -95,8 +95,7 @@ def vertical(turn: Any) -> Any:
 def reach_below(m: Any, up: Any) -> Any:
     """Return the depth of colliding geoms below the root's origin [m].
 
-    Down is opposite to the direction `up` (3,), given in the root's axes.     All joints have the positions of the
-                                                                               file.
+    Down is opposite to the direction `up` (3,), given in the root's axes. All joints have the positions of the file.
 
         max over geoms of s(-R^T up) - up . p,   with the position p, the axes R and the support function s of a geom
     """
