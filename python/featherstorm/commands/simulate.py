@@ -201,7 +201,7 @@ def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stan
 
 
 def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
-    """Return the arguments of Simulation.step: none, or gains by each joint's inertia at model.q0 (2 Hz, well damped)."""
+    """Return the arguments of Simulation.step: none, or gains by joint inertias at model.q0 (2 Hz, well damped)."""
     if kind != "pd":
         return {}
     inertia = np.diagonal(operations.crba(model, model.q0))

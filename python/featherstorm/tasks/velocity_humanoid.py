@@ -36,10 +36,11 @@ class G1JoystickFlat(Scenery, Env):
 
     observe   actor (103): linear velocity [m/s], gyro [rad/s] and gravity direction, in the axes of the pelvis imu; the
               command; joint positions minus the stance [rad], joint velocities [rad/s]; the last action; cosines and
-              sines of the feet's phases. Measurements have uniform noise. critic (216): the actor's observation;
-              without noise: gyro, accelerometer [m/s^2], gravity, linear velocity, angular velocity in world axes,
-              joint positions minus the stance, joint velocities; height of the root [m]; motor torques [N m]; contacts
-              of the feet with the ground; velocities of the feet, world axes; air times of the feet [s]
+              sines of the feet's phases. Measurements have uniform noise.
+              critic (216): the actor's observation; without noise: gyro, accelerometer [m/s^2], gravity, linear
+              velocity, angular velocity in world axes, joint positions minus the stance, joint velocities; height of
+              the root [m]; motor torques [N m]; contacts of the feet with the ground; velocities of the feet, world
+              axes; air times of the feet [s]
     reward    the sum of `weights` times the terms, times dt. Terms whose weight is 0 in the definition are omitted
     phases    of the feet, half a turn apart, at 1.25 to 1.5 Hz. Target heights of a foot follow cubic curves up to 0.15
               m and down

@@ -33,7 +33,7 @@ STANCE = {"hip": 0.1, "thigh": 0.9, "calf": -1.8}  # [rad], right legs; left hip
 def motor(joint: str) -> tuple[float, float, float, float]:
     """Return stiffness [N m/rad], damping [N m s/rad], effort [N m] and armature [kg m^2] of a joint's motor.
 
-        J = rotor n^2,   kp = J w^2,   kd = 4 J w
+    J = rotor n^2,   kp = J w^2,   kd = 4 J w
     """
     ratio, effort = GEARS[joint.split("_")[1]]
     inertia = ROTOR * ratio**2
@@ -78,9 +78,9 @@ class Go1VelocityFlat(Scenery, Env):
 
     observe   actor (48): linear velocity [m/s] and gyro [rad/s] of the imu, gravity direction in the axes of the trunk;
               joint positions plus bias minus the stance [rad], joint velocities [rad/s]; the action; the command. All
-              but the last two have uniform noise. critic (72): the same without noise and bias; heights of the feet
-              [m]; air times of the feet [s]; contacts of the feet; their forces on the ground, world axes, as sign(f)
-              log(1 + |f|), f in [N]
+              but the last two have uniform noise.
+              critic (72): the same without noise and bias; heights of the feet [m]; air times of the feet [s]; contacts
+              of the feet; their forces on the ground, world axes, as sign(f) log(1 + |f|), f in [N]
     reward    the sum of `weights` times the terms, times dt. Terms whose weight is 0 in the definition are omitted
     command   uniform within `stages`, which grow with the number of steps of the environment; renewed after 3 to 8 s.
               One in five commands is forward only, at 0.3 m/s or more. Three in ten turn towards a heading, with wz =

@@ -32,10 +32,11 @@ class QuadrupedJoystick(Scenery, Env):
 
     observe   actor (48): linear velocity [m/s], gyro [rad/s] and gravity direction, all in the axes of the imu; joint
               positions minus the stance [rad], joint velocities [rad/s]; the last action; the command. All but the last
-              two have uniform noise. critic (123): the actor's observation; without noise: gyro, accelerometer [m/s^2],
-              gravity, linear velocity, angular velocity in world axes, joint positions minus the stance, joint
-              velocities; motor torques [N m]; contacts of the feet; velocities of the feet, world axes; air times of
-              the feet [s]; 4 zeros in the place of Playground's pushes, which are off there as well
+              two have uniform noise.
+              critic (123): the actor's observation; without noise: gyro, accelerometer [m/s^2], gravity, linear
+              velocity, angular velocity in world axes, joint positions minus the stance, joint velocities; motor
+              torques [N m]; contacts of the feet; velocities of the feet, world axes; air times of the feet [s]; 4
+              zeros in the place of Playground's pushes, which are off there as well
     reward    the sum of `weights` times the terms, times dt, at least 0
     command   the first is uniform within `reach`. A new one follows after an exponentially distributed time with mean
               `patience`: each number is unchanged with probability 1/2; else it is uniform within `reach` with

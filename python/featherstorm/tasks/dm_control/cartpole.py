@@ -23,8 +23,8 @@ class Cartpole(SuiteTask):
     """Balance a pole, or swing it up first.
 
     action       (1,) force on the cart, of 10 N
-    observation  position: the cart's x [m], z and x components of the pole's z axis, world axes; velocity: v [m/s,
-                 rad/s]
+    observation  position: the cart's x [m], z and x components of the pole's z axis, world axes; velocity:
+                 v [m/s, rad/s]
     reward       (1 + cos) / 2 times factors for a central cart, a small action and a slow pole; sparse: 1 if the cart
                  is within 0.25 m and the cosine is above 0.995
     """

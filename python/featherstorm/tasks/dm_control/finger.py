@@ -28,8 +28,8 @@ class Finger(SuiteTask):
     """Common parts of spinning and turning.
 
     action       (2,) torques, of 30 and 15 N m
-    observation  position: angles of the finger [rad], tip of the body relative to the hinge, x and z [m]; velocity: v
-                 [rad/s]; touch: log(1 + forces [N]) at the fingertip's upper and lower side
+    observation  position: angles of the finger [rad], tip of the body relative to the hinge, x and z [m]; velocity:
+                 v [rad/s]; touch: log(1 + forces [N]) at the fingertip's upper and lower side
 
     Forces are those at the beginning of the last substep. An episode begins without touching, as in the suite: at the
     first of 10 draws without contact. All 10 touch in 1 of 10^10 episodes.

@@ -28,8 +28,8 @@ class Quadruped(SuiteTask):
     action       (12,) setpoints of yaw, lift and extension of each leg: front left, front right, back right, back left
     observation  egocentric_state: angles and speeds of the joints [rad, rad/s], activations; torso_velocity: in its
                  axes [m/s]; torso_upright: z component of its z axis, in the world; imu: acceleration [m/s^2] and
-                 angular velocity [rad/s] of the torso in its axes; force_torque: arsinh of forces [N], then torques [N
-                 m] on the toes
+                 angular velocity [rad/s] of the torso in its axes; force_torque: arsinh of forces [N], then torques
+                 [N m] on the toes
     reward       a factor for an upright torso, from 1 upright to 0 upside down; times a factor for the forward speed
 
     speed        target speed [m/s]

@@ -101,8 +101,8 @@ class Travelling(GymnasiumTask):
     """A task whose reward is a velocity, the difference of `place` over a control step.
 
     m.before   `place` at the beginning of the control step (axes) [m]
-    metrics    "x_position", "x_velocity", with two axes also "y_position", "y_velocity", "distance_from_origin"; [m],
-               [m/s]
+    metrics    "x_position", "x_velocity", with two axes also "y_position", "y_velocity", "distance_from_origin"
+               [m], [m/s]
     """
 
     axes = 1

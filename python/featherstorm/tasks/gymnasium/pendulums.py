@@ -50,8 +50,8 @@ class InvertedPendulum(GymnasiumTask):
 class InvertedDoublePendulum(GymnasiumTask):
     """A cart that balances two poles: InvertedDoublePendulum-v5.
 
-    observation  (9): position of the cart [m], sines and cosines of the poles' angles, velocities clipped to +-10 [m/s,
-                 rad/s], force of the rail's ends on the cart clipped to +-10 [N]
+    observation  (9): position of the cart [m], sines and cosines of the poles' angles, velocities clipped to +-10
+                 [m/s, rad/s], force of the rail's ends on the cart clipped to +-10 [N]
     reward       healthy_reward - (0.01 x^2 + (z - 2)^2) - (1e-3 v1^2 + 5e-3 v2^2), with the tip at x, z [m]
     ends         when z <= 1 m; that step has no healthy_reward
     """
