@@ -173,8 +173,8 @@ class PandaPushCube(Scenery, Env):
               velocity [m/s] and angular velocity [rad/s] of the cube; motor targets minus joint positions [rad]; 1 if
               the cube is at the goal
     reward    (1 - tanh(5 d)) / 3, d the distance from the fingertips to 2.5 cm behind the cube; if d < 1 cm, plus
-              (1 - tanh(5 D)) / 3, D the distance of the cube from the goal along the floor; instead 1 if the cube is at the
-              goal: D < 10 cm, and it lies on the floor
+              (1 - tanh(5 D)) / 3, D the distance of the cube from the goal along the floor; instead 1 if the cube
+              is at the goal: D < 10 cm, and it lies on the floor
     reset     the cube within 10 cm of (0.615, 0) along each axis, at a random yaw; the goal 20 cm further
     randomise the cube's friction 0.5 to 1.2, its mass 0.7 to 1.3 times 64 g
 

@@ -43,8 +43,8 @@ class QuadrupedJoystick(Scenery, Env):
               probability `moving`, or 0
     ends      when the imu's z axis points down
     reset     the stance at a random position and yaw, base velocities uniform within 0.5
-    randomise friction of the ground, dry friction and armature of joints, masses, the trunk's centre of mass, zero
-    positions of joints
+    randomise friction of the ground, dry friction and armature of joints, masses, the trunk's centre of mass,
+              zero positions of joints
 
     Differences from Playground:
     - The action, the command and the contacts in an observation are those after the step; Playground's are one step
