@@ -1,4 +1,4 @@
-"""The commands of `python -m featherstorm`, one a file: add_arguments(parser) and main(options)."""
+"""Commands of `python -m featherstorm`. Each file has add_arguments(parser) and main(options) of one command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def positive(text: str) -> int:
-    """An argument that is a whole number above zero."""
+    """Parse an argument that is a whole number above zero."""
     try:
         number = int(text)
     except ValueError:
@@ -66,7 +66,7 @@ def load(options: argparse.Namespace) -> Model:
 
 
 def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:
-    """Makes kernels for this robot and says in a line why one could not be."""
+    """Specialise kernels for this robot, and print one line for each kernel that could not be made."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         done = model.specialise(ops, dtype)
@@ -77,7 +77,7 @@ def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:
 
 
 def table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> list[str]:
-    """Lines of a table, the first column to the left and the others to the right."""
+    """Format a table as lines, with the first column left-aligned and the others right-aligned."""
     cells = [[str(cell) for cell in row] for row in [heads, *rows]]
     widths = [max(len(row[k]) for row in cells) for k in range(len(heads))]
     return [

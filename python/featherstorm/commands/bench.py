@@ -1,11 +1,13 @@
-"""Measures operations on robots: nanoseconds per instance, median of several runs; or counts what they do.
+"""Measure the time of operations per instance, or count their arithmetic operations.
+
+Times are nanoseconds per instance, medians of several runs.
 
 bench                         rnea, crba, fd on four robots
-bench rnea,aba go2,atlas      these operations on these robots
-bench --count                 operations per evaluation, beside the book's formulas; nothing is timed
-bench --count --markdown      every operation of every built-in robot, as bench/results/operations.md has them
+bench rnea,aba go2,atlas      two operations on two robots
+bench --count                 arithmetic operations per evaluation, compared with the book's formulas; nothing is timed
+bench --count --markdown      every operation of every built-in robot: the content of bench/results/operations.md
 bench --count --robot a.urdf  another robot
-bench --report page.html      a page about this machine: batch sizes, robots, operations, derivatives, parameters, peers
+bench --report page.html      a page for this machine: batch sizes, robots, operations, derivatives, parameters, peers
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def check_ops(model: Model, ops: Iterable[str]) -> None:
 
 
 def count(robots: Iterable[str], ops: list[str] | None, as_markdown: bool) -> None:
-    """Prints operations per evaluation of these robots; ops None: all."""
+    """Print the arithmetic operations per evaluation for robots. ops: names of operations; None: all."""
     loaded = [loading.load(robot) for robot in robots]
     check_ops(loaded[0], ops or [])
     if as_markdown:
@@ -104,7 +106,7 @@ def count(robots: Iterable[str], ops: list[str] | None, as_markdown: bool) -> No
 
 
 def measure(batch: Batch, op: str, repeats: int) -> float:
-    """Median time of an operation on random inputs [ns per instance]."""
+    """Return the median time of an operation on random inputs [ns per instance]."""
     fill(batch, op)
     row = batch.model.row(op)
     numbers: dict[str, Any] = {name: 1e-3 for name, _ in row.uniforms}
@@ -119,7 +121,7 @@ def measure(batch: Batch, op: str, repeats: int) -> float:
 
 
 def fill(batch: Batch, op: str) -> None:
-    """Random states; a factor is that of a real matrix."""
+    """Fill the inputs with random states, their inertia matrices M and factors L."""
     model = batch.model
     q, v = random_state(model, batch.instances, dtype=batch.dtype)
     for name, n in model.row(op).inputs:

@@ -1,4 +1,4 @@
-"""Says what this installation has, tries it out, and what is missing."""
+"""Check this installation: show its components, test them, and list missing ones."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def check_robot(model: models.Model) -> int:
-    """Makes the kernels of the usual operations and says how far each is from the text in double."""
+    """Make the kernels of common operations, and print their differences from the algorithms in double precision."""
     import warnings
 
     for notice in model.notices:
@@ -80,7 +80,7 @@ def check_robot(model: models.Model) -> int:
 
 
 def try_out(compiler: bool) -> bool:
-    """Runs inverse and forward dynamics against each other with every kind of kernels."""
+    """Check inverse dynamics against forward dynamics with every kind of kernel."""
     good = True
     for kind in ["for any robot", "assembled"] + ["compiled"] * compiler:
         model = loading.load("double_pendulum", assemble=kind == "assembled")
@@ -121,7 +121,7 @@ def cache() -> str:
 
 
 def viewing() -> str:
-    """What robots can be looked at with, and what is missing for the rest."""
+    """Return a line on the available viewers, and on missing packages."""
     from importlib import util
 
     try:
@@ -139,7 +139,7 @@ def viewing() -> str:
 
 
 def cuda() -> list[str]:
-    """What can be run on: a line for each device, or why there is none."""
+    """Return one line for each CUDA device, or the reason why there is none."""
     found, missing = _featherstorm.cuda_devices()
     if not found:
         return [f"none ({missing}); GPU and driver: {gpu()}"]

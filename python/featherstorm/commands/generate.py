@@ -1,7 +1,7 @@
-"""Writes kernels of one robot as C++ or CUDA sources that compile without featherstorm.
+"""Write kernels of one robot as C++ or CUDA sources that compile without featherstorm.
 
-A header and a file for each operation; every stretch of statements says which body it is about. CMake projects can have it
-done when they are built: host/featherstorm_add_robot.cmake.
+The output is a header, and one file for each operation; comments name the body of each group of statements. CMake
+projects can generate the sources during their build: host/featherstorm_add_robot.cmake.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shows a robot: its tree, degrees of freedom, masses and limits."""
+"""Show a robot: its tree, degrees of freedom, masses and limits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def tree(model: Model) -> list[tuple[dict[str, Any], str]]:
-    """(body, its name drawn as a branch), depth first."""
+    """Return pairs (body, its name drawn as a branch), depth first."""
     children: dict[int, list[tuple[int, dict[str, Any]]]] = {}
     for child, b in enumerate(model.bodies, 1):
         children.setdefault(b["parent"], []).append((child, b))

@@ -1,8 +1,9 @@
-"""Operations of one evaluation, beside the formulas of the book and the figures of the prototype.
+"""Arithmetic operations of one evaluation, compared with the book's formulas and the prototype's counts.
 
-Counted is the program that kernels are made from: nothing is timed, so the table is the same on every machine.
-Formulas: RBDA Table 10.1 for chains of n revolute joints with general parameters, sine and cosine left out; for the
-inertia matrix and its factor RBDA (10.12) and Table 6.6 on the tree at hand. A floating base counts as six such joints.
+The counts are those of the program from which kernels are made. Nothing is timed, so the table is the same on every
+machine. Formulas: RBDA Table 10.1 for chains of n revolute joints with general parameters, without sines and cosines;
+for the inertia matrix and its factor RBDA (10.12) and Table 6.6, evaluated on the given tree. A floating base counts as
+six such joints.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 COUNTS = ("mul", "add", "fused", "div", "sqrt", "sincos", "other", "loads", "stores", "max_live")
 
-# Multiplies, adds and multiply-adds of the programs that the prototype of the tracing compiler traces for the same URDF
-# files, the least of its variants; a multiply-add counts once. It knew no sliders: panda and cartpole are not there.
+# Multiplies, adds and multiply-adds of the programs from the prototype of the tracing compiler, for the same URDF
+# files. Each number is the smallest of the prototype's variants; a multiply-add counts once. The prototype has no
+# sliders, so panda and cartpole are absent.
 PROTOTYPE = {
     #            rnea crba aba  fd
     "ur5": (213, 110, 476, 383),
@@ -34,14 +36,14 @@ PROTOTYPE = {
 
 
 def count(model: Model, op: str) -> dict[str, Any]:
-    """The counts of an operation as a dictionary; for one with a frame, that of the deepest."""
+    """Return the counts of an operation as a dictionary. An operation with a frame uses the deepest one."""
     frame = deepest_frame(model) if model.row(op).uses_frame else 0
     row = next(row for row in model.evaluator.ops if row.name == op)
     return _featherstorm.count_operations(model.robot, row, frame)
 
 
 def deepest_frame(model: Model) -> int:
-    """The last frame on a body with the most joints before it."""
+    """Return the last frame of a body with the largest number of joints before it."""
     depth = [0]
     for body in model.bodies:
         depth.append(depth[body["parent"]] + 1)
@@ -49,9 +51,9 @@ def deepest_frame(model: Model) -> int:
 
 
 def branching(model: Model) -> tuple[tuple[int, int, int, int], tuple[int, int]]:
-    """D0, D1 of RBDA (10.11) as (D0dh, D0g, D1dh, D1g), and D1, D2 of (6.26), on the tree of freedoms.
+    """Return D0, D1 of RBDA (10.11) as (D0dh, D0g, D1dh, D1g), and D1, D2 of (6.26), on the tree of freedoms.
 
-    Of several children the first with the most freedoms behind it has its frame in Denavit-Hartenberg form.
+    If a freedom has several children, the first one with the most descendants has its frame in Denavit-Hartenberg form.
     """
     parent, n = model.dof_parent, model.nv
     size, depth = [1] * n, [1] * n
@@ -72,7 +74,7 @@ def branching(model: Model) -> tuple[tuple[int, int, int, int], tuple[int, int]]
 
 
 def formula(model: Model, op: str) -> tuple[int, int] | None:
-    """(multiplies, adds) by the book, None where it has no formula."""
+    """Return (multiplies, adds) by the book, or None if the book has no formula."""
     n = model.nv
     (dh0, g0, dh1, g1), (d1, d2) = branching(model)
     rnea = (93 * n - 108, 81 * n - 100)
@@ -91,20 +93,20 @@ def formula(model: Model, op: str) -> tuple[int, int] | None:
         "aba": aba,
         "fd": min(aba, by_inertia, key=sum),
     }
-    if n < 2 and op in ("rnea", "bias", "aba", "fd"):  # negative there
+    if n < 2 and op in ("rnea", "bias", "aba", "fd"):  # the formula is negative
         return None
     return formulas.get(op)
 
 
 def prototype(model: Model, op: str) -> float | None:
-    """Multiplies, adds and multiply-adds of the prototype's program for this robot, per freedom; None where it had none."""
+    """Return the operations of the prototype's program for this robot, per freedom; None if there is no program."""
     counts = PROTOTYPE.get(model.name)
     ops = ("rnea", "crba", "aba", "fd")
     return counts[ops.index(op)] / model.nv if counts and op in ops else None
 
 
 def rows(model: Model, ops: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The table's rows: a dictionary for each operation, in the order of the columns."""
+    """Yield the rows of the table, a dictionary for each operation, in the order of the columns."""
     for op in ops:
         c = count(model, op)
         n, flops, together = model.nv, c["mul"] + c["add"], c["mul"] + c["add"] - c["fused"]
@@ -139,7 +141,7 @@ written out, over nv; spills: stores of values that found no register (AVX-512).
 
 
 def markdown(models: Iterable[Model], ops: Iterable[str] | None = None) -> str:
-    """bench/results/operations.md"""
+    """Return the content of bench/results/operations.md."""
     common = [name for name, row in _featherstorm.operation_table().items() if row["common"]]
     lines = [
         "# Operations per evaluation",

@@ -1,8 +1,8 @@
-"""Shows the table of operations: what each computes, its arrays and their shapes.
+"""Show the table of operations: their equations, arrays and shapes.
 
-operations                 all of them, or one by NAME
-operations --markdown      as docs/operations.md has them
-operations --stub          as python/featherstorm/_table.pyi has them
+operations                 all operations, or one by NAME
+operations --markdown      the content of docs/operations.md
+operations --stub          the content of python/featherstorm/_table.pyi
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def stub(table: dict[str, dict[str, Any]]) -> str:
-    """The functions that the package makes from the table, for editors and type checkers."""
+    """Return a stub of the functions that the package makes from the table, for editors and type checkers."""
     lines = [
         "# Written by `featherstorm operations --stub`: the operations that have no function written by hand.",
         "from .model import Model",

@@ -1,4 +1,4 @@
-"""Lists the built-in robots."""
+"""List the built-in robots."""
 
 from __future__ import annotations
 

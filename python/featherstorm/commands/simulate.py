@@ -1,12 +1,17 @@
-"""Simulates thousands of instances of a robot, and checks the result.
+"""Simulate thousands of instances of a robot, and check the result.
 
-Built-in robots with feet stand on a floor, held by drives in their pose, and are pushed now and then. MJCF files are stepped with
-everything they say, actuators, contacts and constraints, from their defaults or a keyframe; so are robots of URDF files with
---ground, on the floor by their collision elements. Others begin in random states and swing freely, without a floor, as all do with
---drive none, and MJCF files with --ignore world; with --drive pd every joint is pulled to the middle of its range. Reported are the
-throughput and how many states went bad; of worlds contacts, iterations of the solver, the deepest contact and energy at the end; of
-others how many robots stand at the end, by how much the energy of a sample without damping changes, and the agreement of a sample with
-the float64 kernels for any robot.
+The robot decides what is simulated:
+  built-in robots with feet     stand on a floor, hold their pose by drives, and are pushed at times
+  MJCF files                    are stepped with all their elements, such as actuators, contacts and constraints, from
+                                their defaults or a keyframe
+  URDF files with --ground      are stepped in the same way, on a floor, with their collision elements
+  other robots                  begin in random states and swing freely, without a floor
+All robots swing freely with --drive none, and MJCF files with --ignore world. With --drive pd every joint is pulled to
+the middle of its range.
+
+The report has the throughput and the number of bad states. For worlds it has the contacts, the solver's iterations, the
+deepest contact and the energy at the end. For other robots it has the number that stand at the end, the change of
+energy of a sample without damping, and the agreement of a sample with the float64 kernels for any robot.
 """
 
 from __future__ import annotations
@@ -44,8 +49,8 @@ if TYPE_CHECKING:
     from ..viewing import Video
     from .simulate_plot import Snapshot
 
-SAMPLE = 8  # instances that are drawn and checked
-STROKE = 20  # steps between two moves of the progress bar
+SAMPLE = 8  # number of instances to plot and check
+STROKE = 20  # steps between two updates of the progress bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +122,7 @@ def finish(run: Run, history: list[Snapshot], options: argparse.Namespace) -> No
 
 @dataclass
 class Run:
-    """A simulation with what drives and pushes it, and the states it began in."""
+    """A simulation with its drives, pushes and initial states."""
 
     sim: Simulation
     arguments: dict[str, Any]
@@ -125,10 +130,10 @@ class Run:
     pose: npt.NDArray[np.float64] | None
     q: npt.NDArray[Any]
     v: npt.NDArray[Any]
-    controls: Controls | None = None  # of a world
+    controls: Controls | None = None  # for a world
 
     def step(self) -> float:
-        """Takes a step; the seconds that the engine took."""
+        """Make a step, and return the time of the engine [s]."""
         if self.pushes:
             self.pushes(self.sim)
         if self.controls:
@@ -177,14 +182,14 @@ def begin(options: argparse.Namespace) -> Run:
 
 
 def refuse_controls(options: argparse.Namespace) -> None:
-    """ValueError for an option that would not count."""
+    """Raise ValueError for an option without effect."""
     for name, otherwise in (("controls", "zero"), ("keyframe", -1), ("law", "mujoco")):
         if getattr(options, name, otherwise) != otherwise:
             raise ValueError(f"--{name} is for the world of a model file, which {options.robot} is stepped without")
 
 
 def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:
-    """How the robot stands, None where it does not."""
+    """Return the stance of the robot, or None if it does not stand."""
     floating = model.bodies[0]["type"] == "free"
     stance = standing.STANCES.get(options.robot) if floating else None
     if options.drive == "stand" and stance is None:
@@ -196,7 +201,7 @@ def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stan
 
 
 def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
-    """Arguments of Simulation.step: none, or gains by the inertia each joint moves at model.q0 (2 Hz, well damped)."""
+    """Return the arguments of Simulation.step: none, or gains by joint inertias at model.q0 (2 Hz, well damped)."""
     if kind != "pd":
         return {}
     inertia = np.diagonal(operations.crba(model, model.q0))
@@ -207,7 +212,7 @@ def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
 
 
 def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], float]:
-    """Runs all steps; returns the snapshots of the sample and the seconds spent in step()."""
+    """Run all steps. Return the snapshots of the sample and the time spent in step() [s]."""
     from tqdm import tqdm
 
     plain = os.environ.get("TERM", "dumb") == "dumb"
@@ -250,12 +255,12 @@ def open_video(options: argparse.Namespace, sim: Simulation, shown: Sequence[int
 
 
 def shape_file(options: argparse.Namespace) -> str | None:
-    """The file that has the shapes of the robot, None for a built-in one."""
+    """Return the file with the shapes of the robot, or None for a built-in robot."""
     return options.robot if os.path.exists(options.robot) else None
 
 
 def snapshot(run: Run, sample: int) -> Snapshot:
-    """time, q, v, energy of the sample, and the force that the floor exerts [N], of a world the number of contacts."""
+    """Return time, q, v, energy of the sample, and the floor's force [N] or, for a world, the number of contacts."""
     sim = run.sim
     q, v = sim.q[:sample].copy(), sim.v[:sample].copy()
     energy = np.add(*operations.energy(sim.model, q, v, check=False))
@@ -279,7 +284,7 @@ def report(sim: Simulation, options: argparse.Namespace, elapsed: float) -> None
 
 
 def passive_check(model: models.Model, options: argparse.Namespace, q: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
-    """By how much the energy of a sample changes without damping, in float64 with the same step."""
+    """Print the change of energy of a sample without damping, in float64 with the same step."""
     free = models.Model(model.robot.undamped(), threads=1)
     sample = min(SAMPLE, options.instances)
     sim = Simulation(free, sample, options.dt, options.substeps, dtype="float64", ignore=("contacts", "world"))
@@ -300,7 +305,7 @@ def passive_check(model: models.Model, options: argparse.Namespace, q: npt.NDArr
 
 
 def agreement(sim: Simulation, options: argparse.Namespace) -> None:
-    """A step of a sample by the kernels in use, against float64 kernels for any robot."""
+    """Compare a step of a sample by the kernels in use with float64 kernels for any robot."""
     good = np.flatnonzero(sim.status[:SAMPLE] == 0)
     if len(good) == 0:
         print("agreement: no finite instance in the sample")

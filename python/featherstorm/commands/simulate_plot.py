@@ -1,4 +1,4 @@
-"""The picture of a simulation: a sample of robots over time."""
+"""Plot of a simulation: a sample of robots over time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from ..model import Model
 
-# time, q, v, energy and the force of the floor, or number of contacts, of each instance of a sample
+# time; q, v, energy, and force of the floor or number of contacts, for each instance of a sample
 Snapshot: TypeAlias = "tuple[float, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]"
 
 
 def check_plot(path: str) -> None:
-    """ValueError now rather than after the simulation."""
+    """Raise ValueError for an invalid file before the simulation starts."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--plot: there is no folder {folder}")
@@ -39,8 +39,11 @@ def check_plot(path: str) -> None:
 def draw(
     path: str, model: Model, history: Sequence[Snapshot], options: argparse.Namespace, world: bool = False
 ) -> None:
-    """Height of a floating base, positions of the last joints, energy; of robots on a floor how fast they are pushed and
-    what the floor carries in place of the energy; of a world the number of contacts besides."""
+    """Plot the height of a floating base, the positions of the last joints, and the energy.
+
+    Robots on a floor have the speed of the pushes and the force of the floor instead of the energy. A world has the
+    number of contacts in addition.
+    """
     import matplotlib.pyplot as plt
 
     # times (n,), q, v (n, instance, .), energies and forces (n, instance)

@@ -1,4 +1,4 @@
-"""`simulate` of a model file's world: its controls, and what is said of contacts, forces and energy."""
+"""`simulate` for a model file's world: controls, and the report of contacts, forces and energy."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from ..model import Model
 
-HOLD = 0.2  # seconds that random controls stay the same
-SPEED = 0.1  # [rad/s | m/s] of the random velocities that instances begin with
-# options that say nothing of a world
+HOLD = 0.2  # time between changes of random controls [s]
+SPEED = 0.1  # size of random initial velocities [rad/s | m/s]
+# options that do not apply to a world
 OTHERS = ("drive", "no_specialise")
 
 
@@ -33,7 +33,7 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_keyframe(m: Any, options: argparse.Namespace) -> None:
-    """ValueError for a keyframe that the compiled model of a file has not."""
+    """Raise ValueError for a keyframe that the compiled model does not have."""
     if options.keyframe >= m.nkey or (options.controls == "keyframe" and options.keyframe < 0):
         raise ValueError(
             f"--keyframe is {options.keyframe}, {options.robot} has "
@@ -42,7 +42,7 @@ def check_keyframe(m: Any, options: argparse.Namespace) -> None:
 
 
 class Controls:
-    """Writes controls (n, nu) before each step of `dt` [s]."""
+    """Writer of controls (n, nu) before each step of `dt` [s]."""
 
     def __init__(self, m: Any, options: argparse.Namespace, dt: float) -> None:
         self.random = np.random.default_rng(options.seed)
@@ -60,7 +60,7 @@ class Controls:
 
 
 def refuse(options: argparse.Namespace) -> None:
-    """ValueError for an option that would not count."""
+    """Raise ValueError for an option without effect."""
     for name in OTHERS:
         if getattr(options, name) not in (None, False):
             raise ValueError(
@@ -69,7 +69,7 @@ def refuse(options: argparse.Namespace) -> None:
 
 
 def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Controls]:
-    """The simulation, at the file's defaults or a keyframe, each instance a little different."""
+    """Make the simulation at the file's defaults or a keyframe, with small random differences between instances."""
     refuse(options)
     m = compiled(model)
     check_keyframe(m, options)
@@ -87,7 +87,7 @@ def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Contro
 
 
 def on_the_ground(model: Model) -> npt.NDArray[np.float64]:
-    """The neutral position of a robot whose base floats, no deeper than the ground."""
+    """Return the neutral position of a robot; a floating base is shifted so that its lowest geom touches the ground."""
     import mujoco
 
     m, q = compiled(model), np.array(model.q0)
@@ -105,12 +105,12 @@ def on_the_ground(model: Model) -> npt.NDArray[np.float64]:
 
 
 def counts(sim: Simulation, sample: int) -> npt.NDArray[Any]:
-    """How many contacts each of the first instances has."""
+    """Return the number of contacts for each of the first instances."""
     return np.asarray(sim.report().contacts)[:sample]
 
 
 def report(sim: Simulation) -> None:
-    """Of the state at the end."""
+    """Print figures of the state at the end."""
     said = sim.report()
     good = sim.status == 0
     if not good.any():
@@ -127,7 +127,7 @@ def report(sim: Simulation) -> None:
 
 
 def agreement(sim: Simulation, sample: int) -> None:
-    """A step of a sample beside the same in double."""
+    """Compare a step of a sample with the same step in double precision."""
     rows = np.flatnonzero(sim.status[:sample] == 0)
     if len(rows) == 0:
         print("agreement: no finite instance in the sample")

@@ -1,4 +1,4 @@
-"""Built-in robots on their feet: which spheres of which links may touch the floor, and the pose that drives hold."""
+"""Built-in robots on their feet: the spheres of the links that may touch the floor, and the pose that drives hold."""
 
 from __future__ import annotations
 
@@ -20,15 +20,21 @@ if TYPE_CHECKING:
 
 FRICTION = 0.8
 STIFFNESS = (
-    1.5  # of a joint, in weights times the height of the base; an inverted pendulum on stiff feet needs some 0.5
+    1.5  # of a joint, in units of weight times height of the base; an inverted pendulum on stiff feet needs about 0.5
 )
 DAMPING_TIME = 0.05  # kd / kp [s]
 
 
 @dataclass(frozen=True)
 class Stance:
-    """feet: link -> centres of its spheres (n, 3) [m], its axes; radius [m]; joints: name or its ending -> [rad];
-    push: speed of the whole robot [m/s] that its drives, which do not balance, take up; starts are as near to the pose."""
+    """Feet and pose of a standing robot.
+
+    feet     link -> centres of its spheres (n, 3) [m], in its axes
+    radius   of the spheres [m]
+    joints   name of a joint or its ending -> position [rad]
+    push     speed of the whole robot [m/s] that the drives, which do not balance, can absorb; it also scales the random
+             differences of the first states from the pose
+    """
 
     feet: dict[str, list[tuple[float, float, float]]]
     radius: float
@@ -40,7 +46,7 @@ def corners(x: Iterable[float], y: Iterable[float], z: float) -> list[tuple[floa
     return [(a, b, z) for a in x for b in y]
 
 
-# radii and places are those of the collision shapes in the robots' files
+# radii and positions are those of the collision shapes in the robots' files
 STANCES = {
     "go2": Stance(
         {f"{leg}_foot": [(-0.002, 0, 0)] for leg in ("FL", "FR", "RL", "RR")},
@@ -82,7 +88,7 @@ STANCES = {
 
 
 def on_feet(model: Model, stance: Stance, assemble: bool = True) -> Model:
-    """The model with its feet as contacts with the floor."""
+    """Return the model with contacts between its feet and the floor."""
     contacts = [
         Contact(link, centre, stance.radius, FRICTION, name=f"{link} {k}")
         for link, centres in stance.feet.items()
@@ -92,7 +98,7 @@ def on_feet(model: Model, stance: Stance, assemble: bool = True) -> Model:
 
 
 def pose(model: Model, stance: Stance) -> npt.NDArray[np.float64]:
-    """q (nq) of the standing robot, its feet on the floor. The model is that of `on_feet`."""
+    """Return q (nq) of the standing robot, with its feet on the floor. The model is that of `on_feet`."""
     q = np.array(model.q0)
     for name, column in zip(model.v_names, model.dof_q):
         for ending, angle in stance.joints.items():
@@ -104,7 +110,7 @@ def pose(model: Model, stance: Stance) -> npt.NDArray[np.float64]:
 
 
 def gains(model: Model, q: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.float64]]:
-    """kp and kd of Simulation.step, equal for all joints, by the robot's weight and height."""
+    """Return kp and kd for Simulation.step, equal for all joints, from the robot's weight and height."""
     kp = STIFFNESS * 9.81 * model.total_mass * q[2]
     joints = model.dof_q >= 6
     return {"kp": kp * joints, "kd": DAMPING_TIME * kp * joints}
@@ -113,7 +119,7 @@ def gains(model: Model, q: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[np.
 def start(
     model: Model, stance: Stance, q: npt.NDArray[np.float64], instances: int, seed: int, dtype: npt.DTypeLike
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """(q, v): near the pose and up to some centimetres above the floor, at rest."""
+    """Return (q, v) at rest, near the pose and up to some centimetres above the floor."""
     random = np.random.default_rng(seed).random((instances, model.nq))
     joints = [column for column in model.dof_q if column >= 7]
     result = np.tile(q, (instances, 1))
@@ -123,8 +129,10 @@ def start(
 
 
 class Pushes:
-    """Horizontal impulses on the whole robot, mass times a speed of up to `speed` [m/s], each robot's once a second on
-    average."""
+    """Horizontal impulses on the whole robot: mass times a speed of up to `speed` [m/s].
+
+    Each robot gets one impulse a second on average.
+    """
 
     def __init__(self, speed: float, seed: int) -> None:
         self.speed, self.random, self.count = speed, np.random.default_rng([seed, 1]), 0
@@ -137,7 +145,7 @@ class Pushes:
         self.count += len(hit)
 
 
-UPRIGHT = 0.7  # of the height of the pose
+UPRIGHT = 0.7  # fraction of the pose's height above which a robot counts as standing
 
 
 def report(sim: Simulation, q: npt.NDArray[np.float64], pushes: Pushes) -> None:

@@ -1,12 +1,14 @@
-"""Learns a task on this machine's cores: PPO, SHAC by gradients, or SAC from a memory, with curves, checkpoints and the policy in a folder.
+"""Train a policy for a task on the CPU, with PPO, SHAC or SAC.
 
-train Hopper-v5 --until 2500              ends when 100 episodes without exploration return so much in the mean
-train Hopper-v5 --until 3000 --resume     goes on from the checkpoint of the folder, bit for bit; with --set by other settings
+train Hopper-v5 --until 2500              ends when the mean return of 100 episodes without exploration reaches 2500
+train Hopper-v5 --until 3000 --resume     continues from the checkpoint in the folder, bit for bit; --set changes
+                                          settings
 train Ant-v5 --seed 3 --minutes 6 --out runs/ant
 
-The folder (--out) has policy.npz, the policy of the best evaluation (featherstorm.learning.Policy), checkpoint.npz, curve.csv, and curves for
-TensorBoard where the package tensorboardX is installed. At the end the policy is read from its file and run in 100 episodes of another
-seed. Settings of a task: python/featherstorm/learning/settings.py; --set changes them: --set envs=512 --set actor=128,64.
+The folder (--out) contains policy.npz (the policy of the best evaluation, featherstorm.learning.Policy),
+checkpoint.npz, curve.csv, and curves for TensorBoard if the package tensorboardX is installed. At the end, the policy
+is read from its file and run in 100 episodes of another seed. The settings of each task are in
+python/featherstorm/learning/settings.py; --set changes them, as in --set envs=512 --set actor=128,64.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ ENDED = {
     "steps": "all steps are taken",
     "minutes": "the time is over",
 }
-SHOWN = (  # as curves
+SHOWN = (  # columns with curves
     "return", "evaluation", "length", "fell", "kl", "clipped", "norm", "lost", "loss", "std", "rate", "entropy", "alpha",
 )  # fmt: skip
 
@@ -107,7 +109,7 @@ def begin(options: argparse.Namespace, start: float) -> Training:
 
 @contextlib.contextmanager
 def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A bar of control steps, with returns."""
+    """Show a progress bar of control steps, with returns."""
     from tqdm import tqdm
 
     learner = training.learner
@@ -122,7 +124,7 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
         shown.update({name: f"{row[name]:.0f}" for name in ("return", "evaluation") if row.get(name) is not None})
         bar.set_postfix(shown, refresh=False)
         bar.update(learner.steps - bar.n)
-        if bar.disable and "evaluation" in row:  # no terminal: a line of each evaluation
+        if bar.disable and "evaluation" in row:  # without a terminal, print one line for each evaluation
             print(f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}", flush=True)
 
     with bar:
@@ -131,7 +133,7 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
 
 @contextlib.contextmanager
 def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Curves for TensorBoard, over control steps."""
+    """Write curves for TensorBoard, over control steps."""
     try:
         from tensorboardX import SummaryWriter
     except ImportError:

@@ -1,11 +1,16 @@
-"""Runs a policy here and in MuJoCo C, with the same seeds, commands and parameters, and shows what it earns side by side.
+"""Run a policy here and in MuJoCo C, and compare its returns.
 
-transfer policy.npz                              a table; exit code 1 where the returns differ by more than 5 per cent
-transfer policy.npz --commands 1,0,0 0,0,1       of a velocity task: these commands in turn, each for a whole episode
-transfer policy.npz --video walk.mp4             and an episode in MuJoCo, drawn by its renderer
-transfer policy.npz --plot robust.png            and returns over masses, friction, latency and pushes
+Both engines use the same seeds, commands and parameters.
 
-POLICY is a file of `train` (featherstorm.learning.Policy). Episode k is the first one of environment k of the seed, in both engines.
+transfer policy.npz                              print a table; exit code 1 if the returns differ by more than 5 per
+                                                 cent
+transfer policy.npz --commands 1,0,0 0,0,1       for a velocity task: use these commands in turn, each for a whole
+                                                 episode
+transfer policy.npz --video walk.mp4             also draw an episode in MuJoCo, by its renderer
+transfer policy.npz --plot robust.png            also plot returns over masses, friction, latency and pushes
+
+POLICY is a file of `train` (featherstorm.learning.Policy). Episode k is the first one of environment k of the seed, in
+both engines.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from ..transfer.comparison import Comparison
     from ..transfer.conditions import Conditions
 
-SEED = 1_000_003  # of episodes that no run of `train` has seen
+SEED = 1_000_003  # default seed; `train` uses none of its episodes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +100,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def check_files(options: argparse.Namespace) -> None:
-    """Errors now rather than after the episodes."""
+    """Raise errors for invalid files before the episodes start."""
     from .simulate_plot import check_plot
 
     if not os.path.isfile(options.policy):

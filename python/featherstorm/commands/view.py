@@ -1,8 +1,12 @@
-"""Shows simulations as they run, on a page in the browser or as a video.
+"""Show running simulations on a page in the browser or as a video.
 
-An MJCF file is stepped with everything it says, by featherstorm.mujoco.Batch; a built-in robot or a URDF as `simulate` does it; the file
-of a policy (.npz, of `train`) runs its task with the policy in it. The page is MuJoCo's own viewer: it can be paused, slowed down, reset and
-looked at from all sides; one simulation of an MJCF file can be pushed about. Ctrl-C ends it.
+The argument is one of these:
+  an MJCF file                        stepped with all its elements, by featherstorm.mujoco.Batch
+  a built-in robot or a URDF file     simulated as by `simulate`
+  a policy (.npz, of `train`)         runs in its task
+
+The page is MuJoCo's own viewer, with pause, speed, reset and a free camera. A single simulation of an MJCF file can be
+pushed. Ctrl-C ends the command.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from ..simulation import Simulation
 
 KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
-# options that only count for some views
+# options that apply only to some views
 ONLY = {
     "an MJCF file": ("controls", "keyframe", "device"),
     "a robot that is not an MJCF file's": ("dt", "substeps", "drive", "floating_base", "no_specialise"),
@@ -103,7 +107,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, Callable[[Any], object]]]]:
-    """By the file's ending: what it is, as in KINDS, and what begins a simulation of it."""
+    """Return the kind of a robot by its file ending, as in KINDS, and the function that begins its simulation."""
     name = robot.lower()
     if name.endswith(".npz"):
         return "a policy", begin_policy
@@ -113,7 +117,7 @@ def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, 
 
 
 def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:
-    """ValueError for an option that would not count."""
+    """Raise ValueError for an option without effect."""
     import argparse
 
     parser = argparse.ArgumentParser()

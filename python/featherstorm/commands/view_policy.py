@@ -1,4 +1,4 @@
-"""What `view` and others show of a policy's file: its task, with the policy in it."""
+"""Policies in `view` and other commands: a policy's file, its task, and a simulation of both."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def command(text: str) -> tuple[float, ...]:
 
 
 def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], Env]]:
-    """A policy, its task's name, and what makes the task, with the arguments that it was learnt with.
+    """Load a policy. Return it, its task's name, and a function that makes the task with the arguments of the training.
 
-    task   a name in place of the policy's own
-    Errors: FileNotFoundError; ValueError for a file that is none, or of no task.
+    task   name of a task to use instead of the policy's own
+    Errors: FileNotFoundError; ValueError for a file that is not a policy, or has no task.
     """
     import functools
 
@@ -43,9 +43,9 @@ def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], 
 
 
 def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any], object]]:
-    """Environments of the policy's task at the start of an episode, and a control step with the policy's actions.
+    """Return environments of the policy's task at the start of an episode, and a control step with its actions.
 
-    With commands environment k keeps the one with number k modulo how many there are.
+    With --commands, environment k keeps command k modulo their number.
     """
     from ..transfer.conditions import HELD, check_commands, prepared
     from ..transfer.episodes import check_policy
@@ -60,13 +60,13 @@ def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any],
     batch.reset(seed=options.seed)
 
     def step(batch: EnvBatch) -> None:
-        batch.step(policy(batch.results(None).observed()))  # which the page may have reset
+        batch.step(policy(batch.results(None).observed()))  # the page may have reset the batch
 
     return batch, step
 
 
 def camera_of(batch: EnvBatch) -> Any:
-    """One that goes along with a single robot whose root moves away; None elsewhere: what sees everything at the start."""
+    """Return a camera that follows a single robot with a moving root; otherwise None, for a fixed camera."""
     import mujoco
 
     from ..transfer.conditions import root_axes

@@ -1,4 +1,4 @@
-"""Learning policies: `featherstorm train TASK`, and the same from Python.
+"""Training of policies, as with `featherstorm train TASK`, from Python.
 
 training = fs.learning.Training("Hopper-v5", "runs/hopper", seed=1)
 training.run(until=2500)

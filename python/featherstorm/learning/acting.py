@@ -1,4 +1,4 @@
-"""How a policy that is being learnt acts within EnvBatch.collect."""
+"""Actions of a policy under training, within EnvBatch.collect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class InUnits(NamedTuple):
-    """What a Policy is made of, in the task's units: see there."""
+    """Arguments of a Policy, in the task's units; see Policy."""
 
     weights: list[Array]
     log_std: Array
@@ -33,11 +33,14 @@ class InUnits(NamedTuple):
 
 
 class Actor:
-    """Gaussian actions about a network's mean, in half ranges about the range's middle; what the task gets is held to its range.
+    """Gaussian actions about a network's mean, in half ranges about the middle of the range.
 
-        u = network(clip((obs - mean) rate, -10, 10)) + noise exp(log_std) z,   action = clip(middle + half u, low, high)
+    The task gets actions clipped to the range.
 
-    low, high   of the task's actions; where one is infinite, half is 1 about 0
+        u = network(clip((obs - mean) rate, -10, 10)) + noise exp(log_std) z,   action = clip(middle + half u, low,
+                                                                                high)
+
+    low, high   range of the task's actions; if one side is infinite, middle is 0 and half is 1
     """
 
     def __init__(self, env: EnvBatch, group: str, layers: int, activation: str) -> None:
@@ -49,7 +52,7 @@ class Actor:
         self.middle, self.half = (low + high) / 2, (high - low) / 2
 
     def __call__(self, obs: Any, w: Any, rng: Any) -> dict[str, Any]:
-        """What collect records: "action" for the task, "chosen" u and its "log_prob"."""
+        """Return the outputs that collect records: "action" for the task, "chosen" u and its "log_prob"."""
         obs = obs[self.group] if hasattr(obs, "keys") else obs
         mean = mlp(obs, w, "pi", self.layers, self.activation, normaliser="obs", clip=LIMIT)
         found = normal_action(mean, w.log_std, rng)
@@ -57,7 +60,7 @@ class Actor:
         return {"action": self.held(u), "chosen": u, "log_prob": found["log_prob"]}
 
     def held(self, u: Any) -> Any:
-        """The action that the task gets, within its range."""
+        """Return the action for the task, clipped to its range."""
         return np.minimum(np.maximum(self.middle + self.half * u, self.low), self.high)
 
     def in_units(self, weights: Sequence[Array], log_std: Array) -> InUnits:
@@ -76,7 +79,7 @@ class Actor:
         finals: bool,
         keep: bool = False,
     ) -> Collected:
-        """So many control steps under the network as it is now; without noise its mean action."""
+        """Run `steps` control steps under the present network; without `noise`, with its mean action."""
         weights = {
             "obs_mean": seen.mean,
             "obs_rate": rate_of(seen.variance),
@@ -89,12 +92,12 @@ class Actor:
 
 
 class SquashedActor(Actor):
-    """The same with actions that never leave their range, and a deviation that is the network's too.
+    """An Actor whose actions never leave their range, and whose standard deviation is an output of the network.
 
         mean, s = network(...),   log_std = least + (most - least) (tanh(s) + 1) / 2
-        a = tanh(mean + noise exp(log_std) z),   action = middle + half a, held to the range against rounding
+        a = tanh(mean + noise exp(log_std) z),   action = middle + half a, clipped to the range because of rounding
 
-    Where a side of the range is infinite, actions are of -1 to 1.
+    If a side of the range is infinite, actions are from -1 to 1.
     """
 
     def __init__(self, env: EnvBatch, group: str, layers: int, activation: str, least: float, most: float) -> None:
@@ -102,7 +105,7 @@ class SquashedActor(Actor):
         self.least, self.reach = least, (most - least) / 2
 
     def __call__(self, obs: Any, w: Any, rng: Any) -> dict[str, Any]:
-        """What collect records: "action" for the task, and "chosen" a."""
+        """Return the outputs that collect records: "action" for the task, and "chosen" a."""
         obs = obs[self.group] if hasattr(obs, "keys") else obs
         out = mlp(obs, w, "pi", self.layers, self.activation, normaliser="obs", clip=LIMIT)
         m = len(self.half)

@@ -1,4 +1,4 @@
-"""The optimiser."""
+"""The optimiser Adam."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Adam:
-    """Adam (Kingma, Ba 2015), on parameters that lie one behind the other.
+    """Adam (Kingma, Ba 2015), on parameters in one contiguous array.
 
         m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2
         p <- p - rate (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
 
     numbers   all parameters (n,), float32
-    views     the parameters themselves, as views of it
-    image     the mirror's of all parameters, which are their own image and stay so. None: they need not be
+    views     the parameters in their shapes, as views of `numbers`
+    image     mirror of all parameters, under which they are and stay symmetric. None: no symmetry
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Adam:
         self.rate, self.b1, self.b2, self.eps = rate, b1, b2, eps
 
     def step(self, gradient: Array, most: float) -> None:
-        """Against a gradient (n,), which is shortened where its norm is above `most`."""
+        """Step against a gradient (n,), scaled down if its norm exceeds `most`."""
         if self.image:
             gradient = np.float32(0.5) * (gradient + self.image(gradient))
         norm = float(np.sqrt(np.square(gradient, dtype=np.float64).sum()))
@@ -56,6 +56,6 @@ class Adam:
 
 
 def views_of(numbers: Array, parameters: Sequence[Array]) -> list[Array]:
-    """Parts of numbers (n,) in the shapes of parameters that lie one behind the other."""
+    """Split numbers (n,) into views with the shapes of the parameters."""
     ends = np.cumsum([p.size for p in parameters])
     return [x.reshape(p.shape) for x, p in zip(np.split(numbers, ends[:-1]), parameters)]

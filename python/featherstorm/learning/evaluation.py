@@ -1,4 +1,4 @@
-"""What a policy earns: whole episodes without exploration, from a seed of their own."""
+"""Evaluation of a policy: whole episodes without exploration, from a separate seed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-STRIDE = 100  # control steps at a time
-UNLIMITED = 1000  # control steps of a task without a time limit
+STRIDE = 100  # control steps in one call
+UNLIMITED = 1000  # control steps for a task without a time limit
 
 
 class Evaluation(NamedTuple):
-    """Of one episode of each environment: returns (B,), lengths (B,) [control steps], fell (B,): ended before the time limit."""
+    """Results of one episode of each environment.
+
+    returns   (B,)
+    lengths   (B,) [control steps]
+    fell      (B,) True if the episode ended before the time limit
+    """
 
     returns: Array
     lengths: Array
@@ -33,7 +38,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(env: EnvBatch, collect: Callable[[int], Collected], seed: int) -> Evaluation:
-    """The first episodes of a batch that is reset with a seed; collect(steps) acts in it."""
+    """Evaluate the first episodes of a batch after a reset with a seed; collect(steps) runs control steps in it."""
     env.reset(seed=seed)
     B, limit = env.num_envs, env.task.steps or UNLIMITED
     returns, lengths, fell, going, at = np.zeros(B), np.zeros(B, int), np.zeros(B, bool), np.ones(B, bool), 0
@@ -49,7 +54,7 @@ def evaluate(env: EnvBatch, collect: Callable[[int], Collected], seed: int) -> E
 
 
 def run_episodes(env: EnvBatch, policy: Callable[[Any], Array], seed: int) -> tuple[Evaluation, dict[str, float]]:
-    """The same of any policy, a function of observations; and the mean sum of each of the reward's terms in an episode."""
+    """Evaluate any policy, a function of observations. Return also the mean sum of each reward term over an episode."""
     obs, _ = env.reset(seed=seed)
     B, limit = env.num_envs, env.task.steps or UNLIMITED
     returns, lengths, fell, going = np.zeros(B), np.zeros(B, int), np.zeros(B, bool), np.ones(B, bool)

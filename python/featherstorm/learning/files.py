@@ -1,4 +1,4 @@
-"""Files of arrays with a JSON text: policies and checkpoints."""
+"""Files of arrays with a JSON header: policies and checkpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """A .npz file of arrays and a JSON text. It takes the place of one that is there only when it is whole."""
+    """Write a .npz file of arrays and a JSON header.
+
+    An existing file is replaced only after the new one is complete.
+    """
     path = os.fspath(path)
     beside = f"{path}.part"
     try:
@@ -36,9 +39,12 @@ def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays
 def read_arrays(
     path: str | os.PathLike[str], kind: str, newest: int, largest: int
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Header and arrays of a file of write_arrays. Nothing in it is run, and no more than `largest` bytes are made of it.
+    """Read header and arrays of a file of write_arrays.
 
-    Errors: FileNotFoundError; ValueError for what is no such file, is torn, too large or of a later format.
+    No code in the file is executed, and at most `largest` bytes are decompressed.
+
+    Errors: FileNotFoundError; ValueError for another kind of file, or one that is damaged, too large or of a later
+    format.
     """
     path = os.fspath(path)
     with open(path, "rb") as file:

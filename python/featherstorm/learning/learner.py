@@ -1,4 +1,4 @@
-"""What learners share: environments, networks, what was seen so far, and an iteration about how they learn."""
+"""Common parts of the learners: environments, networks, normalisation, and the frame of an iteration."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-CHUNK = 1024  # samples that one thread takes at a time: what a layer makes of them stays in its core's cache
+CHUNK = 1024  # samples that a thread processes at a time; the outputs of a layer then fit into the core's cache
 
 
 class Learner:
-    """A learner of one batch of environments; `learn` is its own.
+    """Base class of the learners. A learner trains on one batch of environments; subclasses define `learn`.
 
-    actor, critic   networks; log_std (m,) of the actions, in half ranges
-    seen, seen_by_critic   running normalisation of their observations
-    steps, iterations   so far
-    seconds         spent in "collect", "values", "update"
+    actor, critic   networks
+    log_std         logarithm of the actions' standard deviations (m,), in half ranges
+    seen, seen_by_critic   running normalisation of the observations of actor and critic
+    steps, iterations   control steps and iterations so far
+    seconds         time spent in "collect", "values", "update"
     """
 
     name: str
-    keeps = False  # whether it needs EnvBatch.pull_back
+    keeps = False  # True if the learner uses EnvBatch.pull_back
 
     def __init__(self, env: EnvBatch, settings: Settings, seed: int = 0, threads: int | None = None) -> None:
         self.env, self.settings, self.seed = env, settings, seed
@@ -53,7 +54,7 @@ class Learner:
         self.rng = rng = np.random.default_rng([seed, 1])
         self.make(n, nc, m)
         self.seen, self.seen_by_critic, self.returns = Normaliser(n), Normaliser(nc), Normaliser(1)
-        self.discounted = np.zeros(env.num_envs)  # returns so far, as the reward's scale wants them
+        self.discounted = np.zeros(env.num_envs)  # discounted returns so far, for the reward scale
         self.episode_return = np.zeros(env.num_envs)
         self.steps = self.iterations = 0
         self.rate = settings.rate
@@ -65,7 +66,7 @@ class Learner:
             env.episode_length[:] = rng.integers(0, env.task.steps, env.num_envs)
 
     def make(self, n: int, nc: int, m: int) -> None:
-        """Networks and their optimisers, for observations of n and nc numbers and m actions."""
+        """Make networks and optimisers, for n and nc numbers that actor and critic observe, and m actions."""
         s = self.settings
         log_std = np.full(m, s.noise, np.float32)
         actor, critic = orthogonal(self.rng, (n, *s.actor, m), 0.01), orthogonal(self.rng, (nc, *s.critic, 1), 1.0)
@@ -78,7 +79,7 @@ class Learner:
             of_actor = of_layers(mirror[self.group], s.actor, mirror["action"])
             of_critic = of_layers(mirror[self.critic_group], s.critic, SCALAR)
             actor, critic = made_alike(actor, of_actor), made_alike(critic, of_critic)
-            of_actor = joined(of_actor, Mirror(mirror["action"].source))  # and of the deviations
+            of_actor = joined(of_actor, Mirror(mirror["action"].source))  # also for log_std
         self.actor_adam = Adam([*actor, log_std], s.rate, of_actor)
         self.critic_adam = Adam(critic, s.critic_rate, of_critic)
         *weights, self.log_std = self.actor_adam.views
@@ -93,8 +94,13 @@ class Learner:
     # -- an iteration
 
     def iteration(self) -> dict[str, Any]:
-        """Collects and learns. What there is to tell: the mean "return" of "episodes" that ended, None of none; "std" of actions in half ranges,
-        and what `learn` tells, the critic's "loss" and the actor's "rate" among it."""
+        """Collect steps, learn from them, and return the figures of the iteration.
+
+        "episodes"   number of episodes that ended
+        "return"     their mean return, None if no episode ended
+        "std"        mean standard deviation of the actions, in half ranges
+        and the figures of `learn`, such as the critic's "loss" and the actor's "rate".
+        """
         s, start = self.settings, time.perf_counter()
         got = self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True, self.keeps)
         self.seconds["collect"] += time.perf_counter() - start
@@ -113,18 +119,18 @@ class Learner:
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
 
     def look(self, got: Collected, group: str, seen: Normaliser) -> None:
-        """The normalisation learns of an iteration's observations, and of their images."""
+        """Update the normalisation with an iteration's observations, and if `mirror` is set with their images."""
         rows = rows_of(self.group_of(got.observations, group)[:-1])
         seen.update(rows)
         if self.settings.mirror:
             seen.update(self.mirror[group](rows))
 
     def learn(self, got: Collected) -> dict[str, Any]:
-        """From an iteration's steps, before the normalisation learns of them."""
+        """Learn from an iteration's steps; called before these update the normalisation."""
         raise NotImplementedError
 
     def ends(self, got: Collected) -> list[float]:
-        """Returns of the episodes that ended; the reward's scale learns of the discounted returns."""
+        """Return the returns of the episodes that ended, and update the reward scale with the discounted returns."""
         ended: list[float] = []
         discounted = np.empty(got.reward.shape)
         for k, (reward, done) in enumerate(zip(got.reward, got.terminated | got.truncated)):
@@ -141,14 +147,14 @@ class Learner:
 
     @property
     def scale(self) -> Any:
-        """Of rewards."""
+        """Factor of the rewards."""
         return np.float32(self.settings.reward or 1 / math.sqrt(float(self.returns.variance[0]) + 1e-8))
 
     def advantages(self, got: Collected) -> tuple[Array, Array, Array]:
-        """Normalised observations of the critic (T + 1, B, n), advantages and targets (T, B).
+        """Return the critic's normalised observations (T + 1, B, n), the advantages and the targets (T, B).
 
         d_t = r_t + gamma V' - V(x_t),   A_t = d_t + gamma lambda A_t+1 within the episode,   target = A_t + V(x_t)
-        V' = 0 where the episode was terminated, V of its last observation where it was truncated, else V(x_t+1)
+        V' = 0 if the episode terminated, V of its last observation if it was truncated, else V(x_t+1)
         """
         T, B, s = *got.reward.shape, self.settings
         seen = self.normaliser_of_critic
@@ -172,20 +178,20 @@ class Learner:
         return self.seen if self.critic_group == self.group else self.seen_by_critic
 
     def values(self, xc: Array) -> Array:
-        """V of normalised observations (N, n)."""
+        """Return V (N,) of normalised observations (N, n)."""
         chunks = [xc[k : k + CHUNK] for k in range(0, len(xc), CHUNK)]
         return np.concatenate([y[:, 0] for y in self.pool.map(self.critic, chunks)])
 
     def minibatches(self, n: int) -> Iterator[Array]:
-        """Rows of samples, each once in an epoch."""
+        """Yield the sample indices of each minibatch. Each sample occurs once in an epoch."""
         count = max(1, round(n / self.settings.minibatch))
         for _ in range(self.settings.epochs):
             yield from np.array_split(self.rng.permutation(n), count)
 
-    # -- what is kept
+    # -- checkpoints
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """All that the iterations to come depend on: plain numbers, and arrays by name."""
+        """Return everything that further iterations depend on: plain numbers, and arrays by name."""
         numbers = {
             "steps": self.steps, "iterations": self.iterations, "rate": self.rate, "rng": self.rng.bit_generator.state,
             "updates": [adam.t for _, adam in self.adams], "seconds": self.seconds,
@@ -199,7 +205,11 @@ class Learner:
         return numbers, arrays
 
     def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Goes on from a `state`. ValueError, KeyError, TypeError for one of another learner, which is then not to be used any more."""
+        """Continue from a result of `state`.
+
+        Errors: ValueError, KeyError or TypeError for the state of another learner; this learner must not be used
+        afterwards.
+        """
         self.env.restore({name.removeprefix("env/"): x for name, x in arrays.items() if name.startswith("env/")})
         for name, adam in self.adams:
             for key in ("numbers", "m", "v"):
@@ -228,10 +238,10 @@ class Learner:
     def normalisers(self) -> list[tuple[str, Normaliser]]:
         return [("seen", self.seen), ("seen_by_critic", self.seen_by_critic), ("returns", self.returns)]
 
-    # -- what was learnt
+    # -- the policy
 
     def policy(self, task: str = "", **origin: Any) -> Policy:
-        """The policy as it is now, in the task's units."""
+        """Return the present policy, in the task's units."""
         found = self.acting.in_units(self.actor.weights, self.log_std)
         return Policy(
             found.weights, self.settings.activation, self.seen.mean, self.seen.variance, found.log_std, found.low, found.high,
@@ -241,12 +251,12 @@ class Learner:
 
 
 def rows_of(x: Array) -> Array:
-    """(T, B, n) as (T B, n)."""
+    """Reshape (T, B, n) to (T B, n)."""
     return x.reshape(-1, x.shape[-1])
 
 
 def into(there: Array, values: Array, name: str) -> None:
-    """Writes values into an array. ValueError where they are of another shape."""
+    """Copy values into an array. Errors: ValueError if the shapes differ."""
     if there.shape != values.shape:
         raise ValueError(f"{name} has shape {values.shape}, expected {there.shape}")
     there[...] = values

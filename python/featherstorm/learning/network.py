@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Network:
-    """Layers y_k = W_k x_k + b_k, x_k+1 = s(y_k); the last one is not activated.
+    """Layers y_k = W_k x_k + b_k, x_k+1 = s(y_k); the last layer has no activation.
 
     weights   [W_0, b_0, W_1, ...], W_k (out, in), b_k (out)
     """
@@ -32,7 +32,7 @@ class Network:
         return len(self.weights) // 2
 
     def __call__(self, x: Array) -> Array:
-        """Of x (B, in): y (B, out)."""
+        """Return y (B, out) for x (B, in)."""
         for k in range(self.layers):
             x = x @ self.weights[2 * k].T
             x += self.weights[2 * k + 1]
@@ -40,7 +40,7 @@ class Network:
         return x
 
     def forward(self, x: Array) -> tuple[Array, list[tuple[Array, Array]]]:
-        """y, and what `backward` needs: of each layer what came in and what it made before the activation."""
+        """Return y and, for `backward`, the input x_k and the output y_k of each layer before the activation."""
         kept = []
         for k in range(self.layers):
             y = x @ self.weights[2 * k].T
@@ -50,13 +50,15 @@ class Network:
         return x, kept
 
     def backward(self, kept: Sequence[tuple[Array, Array]], gy: Array) -> list[Array]:
-        """Gradients of the weights, of the gradient gy (B, out) of y."""
+        """Return the gradients of the weights from the gradient gy (B, out) of y."""
         return self.pull_back(kept, gy, False)[0]
 
     def pull_back(
         self, kept: Sequence[tuple[Array, Array]], gy: Array, by_input: bool = True
     ) -> tuple[list[Array], Array]:
-        """The same, and the gradient gx (B, in) of x; without by_input the first layer's gy.
+        """Return the gradients of the weights and the gradient gx (B, in) of x.
+
+        Without by_input, the second result is gy of the first layer instead of gx.
 
         gW_k = gy_k^T x_k,   gb_k = sum of gy_k,   gx_k = gy_k W_k,   gy_k-1 = gx_k s'(y_k-1)
         """
@@ -71,7 +73,7 @@ class Network:
         return gradients, gy
 
     def by_input(self, kept: Sequence[tuple[Array, Array]], gy: Array) -> Array:
-        """gx (B, in) alone, of the gradient gy (B, out) of y."""
+        """Return only gx (B, in), from the gradient gy (B, out) of y."""
         for k in reversed(range(self.layers)):
             gy = gy @ self.weights[2 * k]
             if k:
@@ -80,7 +82,10 @@ class Network:
 
 
 def orthogonal(rng: np.random.Generator, sizes: Sequence[int], last: float) -> list[Array]:
-    """Weights of layers of these sizes, float32: orthogonal matrices times sqrt 2, the last one times `last`; biases 0."""
+    """Return weights for layers of these sizes, float32.
+
+    Matrices are orthogonal times sqrt 2, the last one times `last`; biases are 0.
+    """
     weights: list[Array] = []
     for k, (n, m) in enumerate(itertools.pairwise(sizes)):
         u, _, v = np.linalg.svd(rng.normal(size=(m, n)), full_matrices=False)

@@ -1,4 +1,4 @@
-"""Numbers that are brought to mean 0 and variance 1, by what was seen so far."""
+"""Running normalisation to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-LIMIT = 10.0  # of what is normalised
-FLOOR = 1e-8  # of the variance: what never changes is not divided by 0
+LIMIT = 10.0  # bound of normalised numbers
+FLOOR = 1e-8  # added to the variance; prevents a division by 0 for constant numbers
 
 
 def rate_of(variance: Array) -> Array:
-    """1 / sqrt(variance + FLOOR), float32."""
+    """Return 1 / sqrt(variance + FLOOR), float32."""
     return (1 / np.sqrt(np.asarray(variance, float) + FLOOR)).astype(np.float32)
 
 
 def normalised(x: Array, mean: Array, rate: Array) -> Array:
-    """clip((x - mean) rate, -LIMIT, LIMIT), float32 of any x (..., n)."""
+    """Return clip((x - mean) rate, -LIMIT, LIMIT), float32, for any x (..., n)."""
     y = np.subtract(x, mean, dtype=np.float32)
     y *= rate
     return np.clip(y, -LIMIT, LIMIT, out=y)
@@ -30,14 +30,15 @@ def normalised(x: Array, mean: Array, rate: Array) -> Array:
 class Normaliser:
     """Mean and variance of all rows so far, in float64.
 
-    mean, variance (n,), count   how many rows; of none mean 0 and variance 1
+    mean, variance   (n,); 0 and 1 without rows
+    count            number of rows
     """
 
     def __init__(self, n: int) -> None:
         self.mean, self.variance, self.count = np.zeros(n), np.ones(n), 0.0
 
     def update(self, x: Array) -> None:
-        """With rows (B, n). Chan, Golub, LeVeque: mean and variance of two sets from those of each."""
+        """Add rows (B, n), by the combination of means and variances of two sets (Chan, Golub, LeVeque)."""
         n = len(x)
         mean = x.mean(0, dtype=float)
         variance = np.square(x - mean).mean(0)
@@ -51,5 +52,5 @@ class Normaliser:
         return normalised(x, self.mean.astype(np.float32), rate_of(self.variance))
 
     def slope(self, y: Array) -> Array:
-        """dy/dx where it gave y: 0 where that is at a limit."""
+        """Return dy/dx (..., n) at the output y; it is 0 where y is at a limit."""
         return rate_of(self.variance) * (np.abs(y) < LIMIT)

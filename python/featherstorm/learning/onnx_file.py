@@ -1,4 +1,4 @@
-"""A policy as an ONNX model."""
+"""Export of a policy as an ONNX model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from .normaliser import LIMIT
 
-OPSET = 13  # of 2020: Gemm, Clip, Elu, Max, Min as they are now
+OPSET = 13  # of 2020; the definitions of Gemm, Clip, Elu, Max and Min are unchanged since
 NODES = {"tanh": ["Tanh"], "elu": ["Elu"], "relu": ["Relu"], "silu": ["Sigmoid", "Mul"]}
 
 
 def write(path: str | os.PathLike[str], policy: Any) -> None:
-    """See Policy.to_onnx."""
+    """Write the policy as an ONNX model; see Policy.to_onnx."""
     try:
         import onnx
         from onnx import TensorProto, helper, numpy_helper
@@ -59,7 +59,7 @@ def write(path: str | os.PathLike[str], policy: Any) -> None:
         constants,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="featherstorm")
-    model.ir_version = 8  # of opset 13 to 15, which older runtimes read
+    model.ir_version = 8  # for opsets 13 to 15; older runtimes read it
     helper.set_model_props(model, {"task": policy.task, "group": policy.group})
     onnx.checker.check_model(model)
     onnx.save(model, os.fspath(path))

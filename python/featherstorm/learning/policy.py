@@ -1,4 +1,4 @@
-"""Policy: what was learnt, as a function of observations and as a file."""
+"""Policy: a trained policy, as a function of observations and as a file."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-KIND, FORMAT = "featherstorm policy", 2  # 1: none is squashed; those are written as such still
-LARGEST = 2**28  # bytes of a file's arrays; a policy has some thousand to some million numbers
+KIND, FORMAT = "featherstorm policy", 2  # policies without squash are still written as format 1, which has no squash
+LARGEST = 2**28  # bytes of a file's arrays; a policy has thousands to millions of numbers
 ARRAYS = ("mean", "variance", "log_std", "low", "high")
 
 
 class Policy:
-    """The mean action of a Gaussian policy, held to its range.
+    """The mean action of a Gaussian policy, within its range.
 
         x = clip((obs - mean) / sqrt(variance + 1e-8), -10, 10)
-        action = clip(network(x), low, high), or where it is squashed
+        action = clip(network(x), low, high), or with squash
         action = clip(middle + half tanh(network(x)), low, high),   middle = (low + high) / 2, half = (high - low) / 2
 
     weights       [W_0, b_0, W_1, ...] of the network, W_k (out, in), b_k (out), float32
-    activation    of its hidden layers: "tanh", "elu", "relu" or "silu"
-    mean, variance   of the observations that were seen (n,)
-    log_std       of the actions while it was learnt (m,); of what tanh is taken of, where it is squashed, in the mean
+    activation    of the hidden layers: "tanh", "elu", "relu" or "silu"
+    mean, variance   of the observations in training (n,)
+    log_std       of the actions in training (m,); with squash, the mean log_std of the argument of tanh
     low, high     range of the actions (m,), in the task's units
-    squash        whether the range is approached by tanh, else it cuts
-    group         the observation group that it reads; "" where the task has one alone
+    squash        True: tanh maps to the range; False: actions are clipped to it
+    group         the observation group that the policy reads; "" if the task has no groups
     task          the task's name
-    settings      arguments of the task, and what it was learnt with: plain numbers and texts
-    origin        where it comes from: seed, steps, version and what else
-    Errors: ValueError where sizes do not go together, or a number is not finite.
+    settings      arguments of the task and settings of the training: plain numbers and strings
+    origin        seed, steps, version and further entries on the training run
+    Errors: ValueError if sizes do not match, or a number is not finite.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class Policy:
 
     @property
     def sizes(self) -> list[int]:
-        """Of the observation, the hidden layers, the action."""
+        """Sizes of the observation, the hidden layers and the action."""
         return [self.weights[0].shape[1], *(len(b) for b in self.weights[1::2])]
 
     def check(self) -> None:
-        """ValueError where sizes do not go together, or a number is not finite."""
+        """Raise ValueError if sizes do not match, or a number is not finite."""
         w = self.weights
         if len(w) < 2 or len(w) % 2 or any(x.ndim != 2 - k % 2 for k, x in enumerate(w)):
             raise ValueError("Policy: weights are no matrices (out, in) and biases (out) in turn")
@@ -104,7 +104,7 @@ class Policy:
             raise ValueError("Policy: expected a finite range of actions that are squashed")
 
     def __call__(self, obs: Any) -> Array:
-        """Actions (..., m), float32, of observations (..., n), or of groups of them by name."""
+        """Return actions (..., m), float32, for observations (..., n), or for a dict of observation groups."""
         if hasattr(obs, "keys"):
             if self.group not in obs:
                 raise ValueError(f"Policy: observations are {', '.join(obs)}, expected {self.group!r} among them")
@@ -122,7 +122,7 @@ class Policy:
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a .npz file: arrays, and a JSON text of the rest. It is there whole or not at all."""
+        """Write a .npz file: arrays, and a JSON header with the rest. An incomplete file never appears at the path."""
         header = {
             "kind": KIND, "format": FORMAT if self.squash else 1, "layers": self.network.layers, "activation": self.activation,
             "squash": self.squash, "group": self.group, "task": self.task, "settings": self.settings, "origin": self.origin,
@@ -133,7 +133,10 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Reads what `save` wrote. Errors: FileNotFoundError; ValueError for a file that is none, is torn, or of a later format."""
+        """Read a file of `save`.
+
+        Errors: FileNotFoundError; ValueError for another kind of file, or one that is damaged or of a later format.
+        """
         header, arrays = read_arrays(path, KIND, FORMAT, LARGEST)
         try:
             layers = header["layers"]
@@ -156,9 +159,10 @@ class Policy:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy as an ONNX model: "observation" (batch, n) to "action" (batch, m), float32, normalisation and range inside.
+        """Write an ONNX model from "observation" (batch, n) to "action" (batch, m), float32.
 
-        Its metadata has the task's name and the group of observations. Errors: ImportError where the package onnx is missing.
+        The model includes normalisation and range. Its metadata has the task's name and the observation group. Errors:
+        ImportError if the package onnx is missing.
         """
         from .onnx_file import write
 

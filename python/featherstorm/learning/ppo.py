@@ -1,8 +1,11 @@
 """Proximal policy optimisation (Schulman and others 2017), in numpy on all cores.
 
-An iteration: T steps of B environments under the policy, in one call of the engine; advantages by GAE; some epochs of minibatches.
-A run is a function of its seed, bit for bit, whatever the threads: samples are cut into chunks of one size, whose gradients are added in
-one order.
+An iteration has three parts:
+1. T steps of B environments under the policy, in one call of the engine;
+2. advantages by GAE;
+3. some epochs of minibatches.
+A run is a function of its seed, bit for bit, for any number of threads: samples are split into chunks of a fixed size,
+and the gradients of the chunks are added in a fixed order.
 """
 
 from __future__ import annotations
@@ -22,12 +25,17 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-FASTER, WITHIN = 1.5, (1e-5, 1e-2)  # how the actor's rate is steered
-LEAST_AIM = 0.1  # of the KL aimed at, where that falls
+FASTER, WITHIN = 1.5, (1e-5, 1e-2)  # factor and bounds of the actor's controlled rate
+LEAST_AIM = 0.1  # final fraction of the KL target if it falls
 
 
 class Samples(NamedTuple):
-    """Of an iteration, N = T B: x, xc (N, n) what actor and critic saw, normalised; chosen (N, m); log_prob, advantage, target (N,)."""
+    """Samples of an iteration, N = T B.
+
+    x, xc    normalised observations of actor and critic (N, n)
+    chosen   actions in half ranges (N, m)
+    log_prob, advantage, target   (N,)
+    """
 
     x: Array
     xc: Array
@@ -38,7 +46,7 @@ class Samples(NamedTuple):
 
 
 class PPO(Learner):
-    """Tells "kl" and the share "clipped", means over minibatches."""
+    """Proximal policy optimisation. Its figures are "kl" and the fraction "clipped", means over minibatches."""
 
     name = "PPO"
 
@@ -61,11 +69,11 @@ class PPO(Learner):
 
     @property
     def left(self) -> float:
-        """What of the run is to come, where that matters: 1 to 0."""
+        """Remaining fraction of the run, from 1 to 0; always 1 without `anneal`."""
         return max(0.0, 1 - self.steps / self.settings.steps) if self.settings.anneal else 1.0
 
     def update(self, samples: Samples) -> dict[str, float]:
-        """Epochs of minibatches; the actor's rate is steered after each of them."""
+        """Run the epochs of minibatches. The KL of each minibatch adjusts the actor's rate."""
         s, left = self.settings, self.left
         aim = s.kl * max(left, LEAST_AIM)
         sums, count = np.zeros(3), 0
@@ -90,9 +98,12 @@ class PPO(Learner):
         return {"kl": kl, "clipped": clipped, "loss": loss, "rate": self.rate}
 
     def gradients(self, samples: Samples, at: Array) -> tuple[Array, Array, Array]:
-        """Summed over rows: gradients of the actor's and the critic's loss, and KL, how many ratios were clipped, the critic's loss.
+        """Return three sums over rows: gradients of the actor's and of the critic's loss, and an array of figures.
 
-        r = p(u | x) / p_old(u | x),   L = -min(r A, clip(r, 1 - c, 1 + c) A) - entropy sum log_std,   LV = (V - target)^2 / 2
+        The figures are the KL, the number of clipped ratios and the critic's loss.
+
+        r = p(u | x) / p_old(u | x),   L = -min(r A, clip(r, 1 - c, 1 + c) A) - entropy sum log_std
+        LV = (V - target)^2 / 2
         """
         s = self.settings
         x, xc, chosen, old, advantage, target = (part[at] for part in samples)
@@ -103,7 +114,7 @@ class PPO(Learner):
         log_ratio = (-0.5 * z * z - self.log_std - np.float32(0.5 * math.log(2 * math.pi))).sum(1) - old
         ratio = np.exp(log_ratio)
         clipped = np.where(advantage > 0, ratio > 1 + s.clip, ratio < 1 - s.clip)
-        # dL/dlog p, and by it dL/dmean = dL/dlog p  z / deviation, dL/dlog_std = dL/dlog p  (z^2 - 1)
+        # slope = dL/dlog p;   dL/dmean = slope z / deviation,   dL/dlog_std = slope (z^2 - 1)
         slope = np.where(clipped, np.float32(0), -advantage * ratio)[:, None]
         by_std = (slope * (z * z - 1)).sum(0) - np.float32(s.entropy * self.left * len(at))
         actor = flat([*self.actor.backward(kept, slope * z / deviation), by_std])

@@ -1,4 +1,4 @@
-"""Memory of steps that were taken, to be learnt from more than once."""
+"""Replay memory of past steps."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 class Replay:
-    """The last `capacity` rows of some arrays, float32, in the order in which they came; the newest take the places of the oldest.
+    """Ring buffer with the last `capacity` rows of some arrays, float32.
 
-    arrays   name -> (capacity, n): all of it is reserved at the beginning
-    count    rows there are; next: where the next one goes
+    arrays   name -> (capacity, n), allocated at construction
+    count    number of stored rows
+    next     index of the next row to write
 
-    Errors: ValueError where there is no room for them.
+    Errors: ValueError if the memory cannot be allocated.
     """
 
     def __init__(self, capacity: int, sizes: Mapping[str, int]) -> None:
@@ -32,7 +33,7 @@ class Replay:
             raise ValueError(f"memory of {capacity} steps takes {size:.1f} GB, for which there is no room") from None
 
     def add(self, rows: Mapping[str, Array]) -> None:
-        """Rows (N, n) of each array; of more than there is room for the last ones."""
+        """Add rows (N, n) of each array. If N exceeds the capacity, only the last rows are stored."""
         n = min(len(next(iter(rows.values()))), self.capacity)
         at = (self.next + np.arange(n)) % self.capacity
         for name, x in self.arrays.items():
@@ -41,18 +42,18 @@ class Replay:
         self.count = min(self.count + n, self.capacity)
 
     def sample(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
-        """So many rows, each any of those there are with the same probability."""
+        """Draw n rows, with replacement, from all stored rows with equal probability."""
         at = rng.integers(0, self.count, n)
         return {name: x[at] for name, x in self.arrays.items()}
 
-    # -- what is kept
+    # -- checkpoints
 
     def state(self) -> tuple[dict[str, int], dict[str, Array]]:
-        """Numbers, and the rows there are (count, n): views."""
+        """Return the counters, and views of the stored rows (count, n)."""
         return {"count": self.count, "next": self.next}, {name: x[: self.count] for name, x in self.arrays.items()}
 
     def restore(self, numbers: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-        """Goes on from a `state`. ValueError for one of another memory."""
+        """Continue from a result of `state`. Errors: ValueError for the state of another memory."""
         count, at = int(numbers["count"]), int(numbers["next"])
         if not (0 <= count <= self.capacity and 0 <= at < self.capacity and (count == self.capacity or at == count)):
             raise ValueError(f"memory has {count} rows, the next at {at}, expected {self.capacity} rows at most")

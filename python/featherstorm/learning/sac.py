@@ -1,14 +1,15 @@
-"""Soft actor-critic (Haarnoja and others 2018), in numpy: many environments, and a memory of all their steps.
+"""Soft actor-critic (Haarnoja and others 2018), in numpy: many environments, and a replay memory of their steps.
 
-An iteration: T steps of B environments under the policy, in one call of the engine, which go into the memory; then some updates, each of a
-minibatch that is drawn from all of it: the critics, the actor, the temperature, and the critics that targets are made of, which follow. A
-step is learnt from more than once, so that it takes fewer of them than on policy, and more time for each.
+An iteration takes T steps of B environments under the policy, in one call of the engine, and stores them in the memory.
+It then makes some updates, each from a minibatch drawn from the whole memory: of the critics, the actor, the
+temperature, and the target critics, which follow the critics. Each step is used more than once. This takes fewer steps
+than an on-policy method, but more time for each.
 
     action   a = tanh(u),   u = mean(x) + exp(log_std(x)) e,   e ~ N(0, 1), in half ranges about the range's middle
     target   y = r + gamma (1 - terminated) (min_i Q'_i(x', a') - alpha log p(a' | x')),   a' ~ p(. | x')
     critics  L_i = mean (Q_i(x, a) - y)^2 / 2
-    actor    L = mean (alpha log p(a | x) - min_i Q_i(x, a)),   a = tanh(u) of numbers e that are drawn
-    alpha    L = -log(alpha) mean (log p(a | x) + H),   H = aim m: the entropy of an action that is aimed at
+    actor    L = mean (alpha log p(a | x) - min_i Q_i(x, a)),   a = tanh(u) with drawn e
+    alpha    L = -log(alpha) mean (log p(a | x) + H),   H = aim m: the target entropy of an action
 """
 
 from __future__ import annotations
@@ -34,14 +35,22 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-LOUDEST = 2.0  # log_std lies between settings.least_noise and this
-# critics' numbers times samples from which on each critic has a thread: handing over took 0.4 ms of the processors in an update
+LOUDEST = 2.0  # upper bound of log_std; settings.least_noise is the lower one
+# Parameters of the critics times samples from which each critic gets a thread. The handover took 0.4 ms of processor
+# time in an update.
 WORTHWHILE = 2**23
 
 
 class Drawn(NamedTuple):
-    """Actions of rows x (N, n): action a (N, m), log_prob (N,), and what its derivatives need: e, deviation (N, m), log_std and its slope
-    d log_std / d output (N, m), kept of the network."""
+    """Actions drawn for rows x (N, n), with the values that the derivatives need.
+
+    action      a (N, m)
+    log_prob    log p(a | x) (N,)
+    noise       e (N, m)
+    deviation, log_std   exp(log_std), log_std (N, m)
+    slope       d log_std / d output (N, m)
+    kept        of the network's forward evaluation
+    """
 
     action: Array
     log_prob: Array
@@ -53,13 +62,13 @@ class Drawn(NamedTuple):
 
 
 class SAC(Learner):
-    """Tells "alpha", the temperature, and "entropy", that of an action [nat]."""
+    """Soft actor-critic. Its figures are "alpha", the temperature, and "entropy", of an action [nat]."""
 
     name = "SAC"
 
     def make(self, n: int, nc: int, m: int) -> None:
         s, rng = self.settings, self.rng
-        # where the actor's outputs for log_std begin, by what `draw` makes of them
+        # initial outputs of the actor for log_std: the inverse of the mapping in `draw`
         share = np.clip(2 * (s.noise - s.least_noise) / (LOUDEST - s.least_noise) - 1, -0.99, 0.99)
         weights = orthogonal(rng, (n, *s.actor, 2 * m), 0.01)
         weights[-1][m:] = np.arctanh(share)
@@ -71,7 +80,7 @@ class SAC(Learner):
         self.followers = self.critic_adam.numbers.copy()
         self.targets = self.twins(views_of(self.followers, self.critic_adam.views))
         self.temperature = Adam([np.full(1, math.log(s.temperature))], s.rate)
-        self.log_std = np.full(m, s.noise, np.float32)  # its mean in the last minibatch, to be told
+        self.log_std = np.full(m, s.noise, np.float32)  # mean in the last minibatch, for the figures
         self.acting = SquashedActor(self.env, self.group, self.actor.layers, s.activation, s.least_noise, LOUDEST)
         sizes = {"x": n, "after": n, "action": m, "reward": 1, "going": 1}
         if self.critic_group != self.group:
@@ -80,7 +89,7 @@ class SAC(Learner):
 
     @property
     def side_by_side(self) -> Callable[..., Iterable[Any]]:
-        """Of both critics, each by its thread where that is worth handing it over: the results are the same."""
+        """Map a function over both critics, in parallel if they are large enough. The results are the same."""
         large = self.critic_adam.numbers.size * self.settings.minibatch >= WORTHWHILE
         return self.pool.map if large and self.threads > 1 else map
 
@@ -102,8 +111,11 @@ class SAC(Learner):
         return {"loss": loss, "entropy": entropy, "alpha": self.alpha, "rate": s.rate}
 
     def transitions(self, got: Collected) -> dict[str, Array]:
-        """Rows of an iteration's steps, T B of each. `after` is the last observation of an episode where the time limit cut it, else what came
-        next; where the episode was terminated `going` is 0, and nothing is made of `after`."""
+        """Return the T B rows of an iteration's steps for the memory.
+
+        after   the next observation, or the last one of the episode if the time limit truncated it
+        going   0 if the episode terminated, in which case `after` is not used; else 1
+        """
         T, B = got.reward.shape
         cut = got.truncated & ~got.terminated
         found = {
@@ -123,7 +135,7 @@ class SAC(Learner):
         return found
 
     def update(self) -> Array:
-        """One step of the optimisers, of a minibatch: the critics' loss, and the entropy of an action."""
+        """Make one step of each optimiser with one minibatch. Return the critics' loss and the entropy of an action."""
         s = self.settings
         rows = self.memory.sample(self.rng, s.minibatch)
         x, after = self.seen(rows["x"]), self.seen(rows["after"])
@@ -148,7 +160,7 @@ class SAC(Learner):
     # -- the critics
 
     def target(self, after: Array, after_c: Array, reward: Array, going: Array) -> Array:
-        """y (N,), of what came next, normalised, as the actor and as the critics see it."""
+        """Return y (N,) from the next observations, normalised for the actor and for the critics."""
         drawn = self.draw(after)
         seen = np.concatenate([after_c, drawn.action], 1)
         least = np.minimum(*self.side_by_side(lambda q: q(seen)[:, 0], self.targets))
@@ -156,7 +168,7 @@ class SAC(Learner):
         return reward + np.float32(self.settings.discount) * going * worth
 
     def by_critics(self, seen: Array, target: Array) -> tuple[float, Array]:
-        """The mean of both losses, and the gradient of their sum, of observations with actions (N, nc + m)."""
+        """Return the mean of both losses and the gradient of their sum, for observations with actions (N, nc + m)."""
 
         def of(critic: Network) -> tuple[float, Array]:
             value, kept = critic.forward(seen)
@@ -169,9 +181,10 @@ class SAC(Learner):
     # -- the actor
 
     def draw(self, x: Array) -> Drawn:
-        """Actions of normalised observations (N, n).
+        """Draw actions for normalised observations (N, n).
 
-        log p(a) = sum -e^2/2 - log_std - log(2 pi)/2 - log(1 - a^2),   log(1 - tanh(u)^2) = 2 (log 2 - u - log(1 + exp(-2 u)))
+        log p(a) = sum -e^2/2 - log_std - log(2 pi)/2 - log(1 - a^2),   log(1 - tanh(u)^2) = 2 (log 2 - u - log(1 +
+                                                                        exp(-2 u)))
         """
         out, kept = self.actor.forward(x)
         m = out.shape[1] // 2
@@ -181,14 +194,14 @@ class SAC(Learner):
         deviation = np.exp(log_std)
         e = self.rng.standard_normal((len(x), m), np.float32).astype(x.dtype, copy=False)
         u = out[:, :m] + deviation * e
-        # of |u|: the same, without an overflow
+        # symmetric in u; |u| avoids an overflow
         size = np.abs(u)
         narrowing = 2 * (math.log(2) - size - np.log1p(np.exp(-2 * size)))
         log_prob = (-0.5 * e * e - log_std - 0.5 * math.log(2 * math.pi) - narrowing).sum(1)
         return Drawn(np.tanh(u), log_prob, e, deviation, log_std, reach * (1 - s * s), kept)
 
     def by_actor(self, drawn: Drawn, xc: Array) -> tuple[float, Array]:
-        """The actor's loss and its gradient.
+        """Return the actor's loss and its gradient.
 
         dL/du = (alpha 2 a - dQ/da (1 - a^2)) / N,   dL/dmean = dL/du,   dL/dlog_std = dL/du deviation e - alpha / N
         """
@@ -205,7 +218,7 @@ class SAC(Learner):
         loss = float((alpha * drawn.log_prob - np.minimum(one, two)[:, 0]).mean())
         return loss, flat(self.actor.backward(drawn.kept, by_out))
 
-    # -- what is kept
+    # -- checkpoints
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         numbers, arrays = super().state()

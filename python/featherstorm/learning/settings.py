@@ -1,4 +1,4 @@
-"""What learners are run with: numbers that serve many tasks, and those of tasks that want others."""
+"""Settings of the learners: defaults that serve many tasks, and settings of single tasks."""
 
 from __future__ import annotations
 
@@ -15,39 +15,43 @@ ALGORITHMS = ("ppo", "shac", "sac")
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """algorithm           ppo, shac or sac. Of the others
-                        shac takes envs, horizon, epochs and minibatch of its critic, actor, critic, activation, noise, least_noise, rate,
-                        critic_rate, anneal, mirror, entropy, discount, trace, gradient, reward, spread, lessons, lesson, steps,
-                        evaluate;
-                        sac takes envs, horizon, minibatch, actor, critic, activation, noise, least_noise, rate, critic_rate, discount, gradient,
-                        reward, spread, steps, evaluate, and those from `updates` on
-    envs, horizon       environments side by side, and control steps of each in an iteration
-    epochs, minibatch   how often an iteration's samples are gone through, and how many of them make a step of the optimiser
-    actor, critic       sizes of hidden layers
-    activation          of theirs: tanh, elu, relu, silu
-    noise               logarithm of the actions' deviation to begin with, in half ranges
-    least_noise         below which that does not fall
-    rate, critic_rate   learning rates of Adam to begin with
-    kl                  the change of the policy in an iteration that the actor's rate is steered to: mean KL [nat]. 0: it is not
-    anneal              whether rates, the weight of the entropy and the KL that is aimed at fall over `steps`: to 0, the KL to a tenth
-    mirror              whether networks are such that their left is like their right, as the task's mirror has it (Env.mirror)
-    clip                of the ratio of probabilities: 1 +- clip
+    """Settings of a learner, for all three algorithms.
+
+    algorithm           ppo, shac or sac. PPO uses the settings up to `evaluate`.
+                        shac uses envs, horizon, epochs and minibatch (for its critic), actor, critic, activation,
+                        noise, least_noise, rate, critic_rate, anneal, mirror, entropy, discount, trace, gradient,
+                        reward, spread, lessons, lesson, steps, evaluate.
+                        sac uses envs, horizon, minibatch, actor, critic, activation, noise, least_noise, rate,
+                        critic_rate, discount, gradient, reward, spread, steps, evaluate, and the settings from
+                        `updates` on
+    envs, horizon       number of environments, and control steps of each environment in an iteration
+    epochs, minibatch   passes over an iteration's samples, and samples for one step of the optimiser
+    actor, critic       sizes of the hidden layers
+    activation          of the hidden layers: tanh, elu, relu, silu
+    noise               initial logarithm of the actions' standard deviation, in half ranges
+    least_noise         lower bound of that logarithm
+    rate, critic_rate   initial learning rates of Adam
+    kl                  target for the change of the policy in an iteration, a mean KL divergence [nat]; it controls the
+                        actor's rate. 0: no control
+    anneal              lower the rates and the entropy weight to 0, and the KL target to a tenth, over `steps`
+    mirror              make the networks symmetric with respect to the task's mirror (Env.mirror)
+    clip                bounds of the probability ratio: 1 +- clip
     entropy             weight of the entropy in the loss
     discount, trace     gamma and lambda
-    gradient            the largest norm of a gradient, of actor and critic each
-    reward              of rewards: a factor; 0: by the running deviation of discounted returns
-    spread              whether first episodes begin anywhere in their time, so that they do not end together
-    lessons             factors of the reward's penalties, the negative ones of a task's `weights`, in lessons that come first, easiest first;
-                        then the task as it is. Evaluations are of the task as it is
-    lesson              control steps of each
-    steps               control steps in all, after which it is done
+    gradient            largest norm of a gradient, for actor and critic each
+    reward              factor of the rewards; 0: divide by the running standard deviation of discounted returns
+    spread              start the first episodes at random times of an episode, so that they do not end together
+    lessons             factors of the penalties (the negative entries of the task's `weights`) in the first lessons,
+                        easiest first; afterwards the task is unchanged. Evaluations use the unchanged task
+    lesson              control steps of each lesson
+    steps               total number of control steps
     evaluate            iterations between evaluations
-    updates             steps of the optimisers in an iteration
-    memory              control steps that are remembered
-    begin               how many there are to be before anything is learnt
-    follow              share by which the critics that targets are made of go towards the others, in an update
-    temperature         weight of the entropy to begin with
-    aim                 entropy that the temperature is steered by, for each number of an action [nat]
+    updates             optimiser steps in an iteration
+    memory              control steps in the replay memory
+    begin               control steps in the memory before learning begins
+    follow              fraction by which the target critics move towards the critics in an update
+    temperature         initial weight of the entropy
+    aim                 target entropy that controls the temperature, for each number of an action [nat]
     """
 
     algorithm: str = "ppo"
@@ -110,17 +114,17 @@ class Settings:
             raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
 
     def changed(self, texts: Mapping[str, str]) -> Settings:
-        """Others, of texts as the command line has them: {"envs": "512", "actor": "128,64", "anneal": "yes"}."""
+        """Return a copy with changes, given as strings: {"envs": "512", "actor": "128,64", "anneal": "yes"}."""
         return dataclasses.replace(self, **{name: value_of(self, name, text) for name, text in texts.items()})
 
     def as_table(self) -> dict[str, Any]:
-        """Plain numbers, texts and lists."""
+        """Return the settings as plain numbers, strings and lists."""
         table = dataclasses.asdict(self)
         return {name: list(x) if isinstance(x, tuple) else x for name, x in table.items()}
 
 
 def of_table(table: Mapping[str, Any]) -> Settings:
-    """Of what `as_table` gave. ValueError for names that there are not."""
+    """Make settings from a result of `as_table`. Errors: ValueError for unknown names."""
     known = {f.name for f in dataclasses.fields(Settings)}
     if strange := sorted(set(table) - known):
         raise ValueError(f"settings: there is no {', '.join(strange)}; there are {', '.join(sorted(known))}")
@@ -146,7 +150,7 @@ def value_of(settings: Settings, name: str, text: str) -> Any:
         raise ValueError(f"settings: {name} is {text!r}, expected {kind}") from None
 
 
-# with all penalties a quadruped learns to stand still first, as feet that move near the ground cost most
+# With all penalties a quadruped first learns to stand still, since feet that move near the ground cost most.
 QUADRUPED = Settings(
     envs=1024,
     horizon=24,
@@ -164,10 +168,10 @@ TASKS: dict[str, Settings] = {
     "InvertedPendulum-v5": Settings(envs=64, horizon=32, minibatch=512, steps=1_000_000, evaluate=8),
     "Go1JoystickRough": QUADRUPED,
     "Go2JoystickRough": QUADRUPED,
-    # on a plane left is like right
+    # flat ground is symmetric
     "Go1JoystickFlat": (flat := dataclasses.replace(QUADRUPED, steps=50_000_000, anneal=True, mirror=True)),
     "Go2JoystickFlat": flat,
-    # small iterations and bold ones, as most of the time is the simulation's
+    # few samples in an iteration and large updates, since the simulation takes most of the time
     "G1JoystickFlat": Settings(
         envs=512,
         horizon=24,
@@ -192,7 +196,7 @@ TASKS: dict[str, Settings] = {
 }
 
 
-# of SHAC, whose gradients need few environments, and no exploration but for the critic
+# For SHAC: its gradients need few environments, and only the critic needs exploration.
 GRADIENTS = Settings(
     algorithm="shac",
     envs=256,
@@ -208,7 +212,7 @@ GRADIENTS = Settings(
 )
 
 
-# of SAC, whose time is that of updates: few environments, small networks, and an update for eight steps
+# For SAC, whose updates take most of the time: few environments, small networks, one update for eight steps.
 REPLAYED = Settings(
     algorithm="sac",
     envs=64,
@@ -228,7 +232,7 @@ REPLAYED = Settings(
 
 
 def settings_of(task: str, algorithm: str = "ppo") -> Settings:
-    """Those of a task by its name; those that serve many where it has none of its own."""
+    """Return the settings of a task by its name, or the general ones if it has none."""
     if algorithm not in ALGORITHMS:
         raise ValueError(f"settings: algorithm is {algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
     of_their_own = {"shac": GRADIENTS, "sac": REPLAYED}

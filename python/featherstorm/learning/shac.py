@@ -1,8 +1,13 @@
-"""Short-horizon actor-critic (Xu and others 2022): the actor climbs the gradient of what the simulation returns.
+"""Short-horizon actor-critic (Xu and others 2022): the actor ascends the gradient of the simulated return.
 
-An iteration: T steps of B environments under the policy; the derivative of their rewards, and of the critic's values where they end, by the
-actor's weights, back through rewards, contacts, observations and networks (EnvBatch.pull_back); one step of the optimiser; some epochs of
-minibatches for the critic. Where a horizon or an episode ends no derivative goes on: T is short, or they would grow without bound.
+An iteration has four parts:
+1. T steps of B environments under the policy;
+2. the gradient of their rewards, and of the critic's values of the last states, with respect to the actor's weights. It
+   goes back through rewards, contacts, observations and networks (EnvBatch.pull_back);
+3. one step of the optimiser for the actor;
+4. some epochs of minibatches for the critic.
+No derivative crosses the end of a horizon or of an episode. T is short, since derivatives would otherwise grow without
+bound.
 """
 
 from __future__ import annotations
@@ -21,11 +26,14 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-OUTLIER = 2.0  # times the median norm of cotangents of states: longer ones are shortened, as of a contact that a hair decides on
+OUTLIER = 2.0  # times the median norm of state cotangents; longer ones, such as at a marginal contact, are shortened
 
 
 class SHAC(Learner):
-    """Tells "norm", that of the actor's gradient, and "lost", how many cotangents of states were not finite."""
+    """Short-horizon actor-critic.
+
+    Its figures are "norm", of the actor's gradient, and "lost", the number of state cotangents not finite.
+    """
 
     name = "SHAC"
     keeps = True
@@ -48,10 +56,10 @@ class SHAC(Learner):
     # -- the actor
 
     def ascent(self, got: Collected) -> tuple[Array, int]:
-        """The gradient of J by actor and log_std, and how many cotangents were lost.
+        """Return the gradient of J with respect to the actor and log_std, and the number of lost cotangents.
 
-        J = 1 / (T B) sum_b [sum_t g_t r_t + g V'],  g_t = gamma^steps since the horizon's or the episode's beginning
-        V' = 0 where the episode was terminated, V of its last observation where it was truncated, of x_T where it goes on
+        J = 1 / (T B) sum_b [sum_t g_t r_t + g V'],  g_t = gamma^(steps since horizon or episode began)
+        V' = 0 if the episode terminated, V of its last observation if it was truncated, V(x_T) if it continues
         """
         T, B, s = *got.reward.shape, self.settings
         done = got.terminated | got.truncated
@@ -81,28 +89,28 @@ class SHAC(Learner):
         return np.concatenate([total, by_std + np.float32(s.entropy)]), back.lost
 
     def by_values(self, observations: Any, t: int, weight: Array) -> Any:
-        """Cotangents of observations at t by the critic's values with weights (B,)."""
+        """Return the cotangents of the observations at t from the critic's values with weights (B,)."""
         seen = self.normaliser_of_critic
         x = seen(self.group_of(observations, self.critic_group)[t])
         _, kept = self.critic.forward(x)
         return self.spread(self.critic_group, self.critic.pull_back(kept, weight[:, None])[1] * seen.slope(x))
 
     def spread(self, group: str, by: Array) -> Any:
-        """Cotangents of one group of observations, as PullBack takes them."""
+        """Return cotangents of all groups for PullBack, from those of one group; the others are zero."""
         groups = self.env.groups
         if set(groups) == {""}:
             return by
         return {name: by if name == group else np.zeros((len(by), n), np.float32) for name, n in groups.items()}
 
     def held(self, by: Array, actions: Array) -> Array:
-        """Without what would push actions out of their range."""
+        """Return the cotangents (B, m) of actions, zero where they would push an action out of its range."""
         outward = ((actions >= self.acting.high) & (by > 0)) | ((actions <= self.acting.low) & (by < 0))
         return np.where(outward, np.float32(0), by)
 
     # -- the critic
 
     def fit(self, xc: Array, target: Array) -> float:
-        """Epochs of minibatches; the mean of (V - target)^2 / 2."""
+        """Train the critic for some epochs of minibatches. Return the mean of (V - target)^2 / 2."""
         s, total, count = self.settings, 0.0, 0
         for rows in self.minibatches(len(xc)):
             chunks = [rows[k : k + CHUNK] for k in range(0, len(rows), CHUNK)]

@@ -1,11 +1,11 @@
-"""Networks whose left is like their right.
+"""Networks with mirror symmetry.
 
-Units of a hidden layer are two halves that change places in the mirror. With Q_k, the mirror of what layer k is given, a network is its own image,
-y(Q x) = Q y(x), where
+The units of a hidden layer form two halves, which the mirror swaps. Let Q_k be the mirror of the input of layer k. A
+network is symmetric, y(Q x) = Q y(x), if
 
     W_k = Q_k+1 W_k Q_k^T,   b_k = Q_k+1 b_k
 
-and stays so along half the sum of a gradient and its image.
+It stays symmetric if each gradient is averaged with its mirror image.
 """
 
 from __future__ import annotations
@@ -27,20 +27,24 @@ if TYPE_CHECKING:
 
 
 def of_halves(n: int) -> Mirror:
-    """Of n units. ValueError where they have no halves."""
+    """Return the mirror of a hidden layer of n units. Errors: ValueError if n is odd."""
     if n % 2:
         raise ValueError(f"mirror: a hidden layer has {n} units, expected two halves")
     return Mirror(np.roll(np.arange(n), n // 2))
 
 
 def of_layers(given: Mirror, hidden: Sequence[int], made: Mirror) -> Mirror:
-    """Of the weights [W_0, b_0, W_1, ...] one behind the other, W_k (out, in), from what is given to what is made."""
+    """Return the mirror of the concatenated weights [W_0, b_0, W_1, ...], W_k (out, in), of a network.
+
+    given, made   mirrors of the input and of the output
+    hidden        sizes of the hidden layers
+    """
     mirrors = [given, *map(of_halves, hidden), made]
     return joined(*(part for x, y in itertools.pairwise(mirrors) for part in (y.of_each(x), y)))
 
 
 def made_alike(weights: Sequence[Array], image: Mirror) -> list[Array]:
-    """Weights of random numbers as their own image, as large as they were; biases are 0."""
+    """Make random weights symmetric, without changing their expected size; biases are 0."""
     flat = np.concatenate([x.ravel() for x in weights])
     flat = (flat + image(flat)) * np.sqrt(flat.dtype.type(0.5))
     return views_of(flat, weights)

@@ -1,4 +1,4 @@
-"""A run of the learner in a folder: curves, evaluations, checkpoints, the best policy."""
+"""A training run in a folder: curves, evaluations, checkpoints, the best policy."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 KIND, FORMAT, LARGEST = "featherstorm checkpoint", 1, 2**33
 POLICY, CHECKPOINT, CURVE = "policy.npz", "checkpoint.npz", "curve.csv"
-EPISODES = 100  # of an evaluation
-EVALUATED, CONFIRMED = 2**32, 2**33  # added to a run's seed: those of evaluations, and of the last one
+EPISODES = 100  # in an evaluation
+EVALUATED, CONFIRMED = 2**32, 2**33  # added to the run's seed, for evaluations and for the last one
 PAUSE = 60.0  # seconds between checkpoints
 TIMES = ("collect", "values", "update")
 LEARNERS = {"ppo": PPO, "shac": SHAC, "sac": SAC}
@@ -38,15 +38,20 @@ COLUMNS = (
 
 
 class Training:
-    """A run: `run` goes on until it is told to end.
+    """A training run of one task.
 
-    task      name of a task; folder: where its files lie, made where it is missing
+    task      name of a task
+    folder    folder for the files; it is made if it does not exist
     settings  of the learner; None: the task's
-    start     time.perf_counter() when the clock of `seconds` began; None: now; going_on: a folder with a run is not refused
-    best      the best evaluation so far, None before the first; history: rows of the curve by name of their columns
+    start     time.perf_counter() at the zero of `seconds`; None: now
+    going_on  accept a folder that contains a run
+    best      mean return of the best evaluation so far, None before the first
+    history   rows of the curve, each a dict by column name
 
-    Files of the folder: policy.npz, the policy of the best evaluation; checkpoint.npz, from which `resume` goes on bit for bit; curve.csv.
-    Errors: ValueError for an unknown task, FileExistsError for a folder with a run, OSError for one that cannot be written.
+    Files in the folder: policy.npz, the policy of the best evaluation; checkpoint.npz, from which `resume` continues
+    bit for bit; curve.csv.
+    Errors: ValueError for an unknown task, FileExistsError for a folder with a run, OSError for a folder that cannot be
+    written.
     """
 
     def __init__(
@@ -77,25 +82,25 @@ class Training:
         self.others = env.resized(EPISODES) if self.factor == 1 else make(task).batch(EPISODES, threads=threads)
         self.best: float | None = None
         self.history: list[dict[str, Any]] = []
-        self.before = 0.0  # seconds of runs that this one goes on from
+        self.before = 0.0  # seconds of the runs that this one continues
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
     @property
     def seconds(self) -> float:
-        """Since the start, with those of the runs that this one goes on from."""
+        """Seconds since the start, including the runs that this one continues."""
         return self.before + time.perf_counter() - self.start
 
     # -- lessons
 
     def factor_now(self, steps: int) -> float:
-        """Of penalties, after so many control steps."""
+        """Return the factor of the penalties after this number of control steps."""
         s = self.settings
         return s.lessons[steps // s.lesson] if steps < s.lesson * len(s.lessons) else 1.0
 
     def batch(self, envs: int) -> EnvBatch:
-        """Environments of the task with the penalties of the lesson."""
+        """Make environments of the task with the penalties of the present lesson."""
         task = make(self.task)
         if self.factor != 1:
             if not hasattr(task, "weights"):
@@ -104,14 +109,14 @@ class Training:
         return task.batch(envs, seed=self.seed, threads=self.threads)
 
     def next_lesson(self) -> None:
-        """The learner's environments go on where they are, with the penalties that are due now."""
+        """Give the learner's environments the penalties of the present lesson. They keep their states."""
         factor = self.factor_now(self.learner.steps)
         if factor != self.factor:
             self.factor, before = factor, self.learner.env
             self.learner.env = self.batch(self.settings.envs)
             self.learner.env.restore(before.snapshot())
 
-    # -- going on
+    # -- running
 
     def run(
         self,
@@ -119,8 +124,14 @@ class Training:
         until: float = float("inf"),
         told: Callable[[dict[str, Any]], object] | None = None,
     ) -> str:
-        """Iterations until the settings' steps, the minutes of this call, or the return in an evaluation: which of them, "steps", "minutes" or
-        "return". told(row) is called after each iteration."""
+        """Iterate until the first of these limits, and return its name.
+
+        "steps"     the settings' number of control steps
+        "minutes"   the minutes of this call
+        "return"    the return `until` in an evaluation
+
+        told(row) is called after each iteration.
+        """
         saved = time.perf_counter()
         with one_thread():
             while (reason := self.reason(minutes, until)) is None:
@@ -139,7 +150,10 @@ class Training:
         return "minutes" if time.perf_counter() - self.start >= 60 * minutes else None
 
     def iterate(self, told: Callable[[dict[str, Any]], object] | None = None) -> None:
-        """One iteration, and an evaluation where one is due: with the last iteration always. Within `one_thread`, to be the same again."""
+        """Run one iteration, and an evaluation if one is due; the last iteration always has one.
+
+        Call it within `one_thread` for reproducible results.
+        """
         learner, s = self.learner, self.settings
         self.next_lesson()
         row = learner.iteration()
@@ -158,7 +172,7 @@ class Training:
             told(row)
 
     def evaluate(self) -> Evaluation:
-        """100 episodes without exploration, the same ones each time."""
+        """Run 100 episodes without exploration, from the same seed each time."""
         x = self.learner
 
         def collect(steps: int) -> Any:
@@ -167,7 +181,10 @@ class Training:
         return evaluate(self.others, collect, self.seed + EVALUATED)
 
     def confirm(self) -> tuple[Evaluation, dict[str, float]]:
-        """The policy's file, read again, in 100 episodes of a seed that nothing was chosen by; and sums of the reward's terms."""
+        """Read the policy from its file and run it in 100 episodes of an unused seed.
+
+        Return the evaluation and the mean sum of each reward term.
+        """
         with one_thread():
             return run_episodes(self.others, Policy.load(self.path(POLICY)), self.seed + CONFIRMED)
 
@@ -183,7 +200,7 @@ class Training:
     # -- files
 
     def save(self) -> None:
-        """Writes the checkpoint and the curve."""
+        """Write the checkpoint and the curve."""
         numbers, arrays = self.learner.state()
         header = {
             "kind": KIND, "format": FORMAT, "task": self.task, "seed": self.seed, "settings": self.settings.as_table(), "best": self.best,
@@ -206,11 +223,11 @@ def resume(
     start: float | None = None,
     changes: Mapping[str, str] | None = None,
 ) -> Training:
-    """The run of a folder as its checkpoint has it, whose iterations to come are those that it would have had, bit for bit.
+    """Load a run from its checkpoint. Its further iterations equal those of an uninterrupted run, bit for bit.
 
-    steps     where it is to end. None: as it was told
-    changes   settings that are others from here on, as Settings.changed takes them; then the iterations are others, too
-    Errors: FileNotFoundError where there is no checkpoint; ValueError for one of another task, or a torn one.
+    steps     total number of control steps. None: as in the checkpoint
+    changes   settings to change from here on, as for Settings.changed; the further iterations then differ
+    Errors: FileNotFoundError if there is no checkpoint; ValueError for a checkpoint of another task or a damaged one.
     """
     path = os.path.join(os.fspath(folder), CHECKPOINT)
     if not os.path.exists(path):
@@ -224,7 +241,7 @@ def resume(
         made = Training(task, folder, settings, int(header["seed"]), threads, start, going_on=True)
         made.best, made.history, made.before = header["best"], list(header["history"]), float(header["elapsed"])
         made.learner.restore(header["learner"], arrays)
-        if changes and "rate" in changes:  # which is steered from where it begins
+        if changes and "rate" in changes:  # `rate` is the initial value of a controlled quantity
             made.learner.rate = settings.rate
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
@@ -232,7 +249,7 @@ def resume(
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Within it a product of matrices is the work of one thread: the learner's threads have each their own."""
+    """Return a context in which BLAS uses one thread, since the learner's threads run matrix products in parallel."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:
@@ -241,7 +258,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def plain(x: Any) -> Any:
-    """A number as the curve has it, in seven digits."""
+    """Format a float with seven digits for the curve; return other values unchanged."""
     if isinstance(x, float):
         return f"{x:.7g}"
     return x

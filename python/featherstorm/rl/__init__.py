@@ -1,12 +1,12 @@
-"""featherstorm.rl: environments in the field's learning libraries.
+"""featherstorm.rl: environments for learning libraries.
 
     env = fs.rl.gymnasium(Upright(), num_envs=64)           # a gymnasium.vector.VectorEnv, which skrl and TorchRL take
     env = fs.rl.stable_baselines3(Upright(), num_envs=64)   # a VecEnv of stable-baselines3
     env = fs.rl.rsl_rl(Upright(), num_envs=4096)            # a VecEnv of rsl_rl
 
-Each takes an Env and makes its EnvBatch, or takes an EnvBatch. The library is imported where it is asked for. Importing this module
-registers the tasks of featherstorm.tasks with gymnasium, if that is installed: gymnasium.make_vec("featherstorm/Ant-v5", num_envs=64).
-docs/learning_libraries.md.
+Each function takes an Env and makes its EnvBatch, or takes an EnvBatch. It imports the library when called. Importing
+this module registers the tasks of featherstorm.tasks with gymnasium if gymnasium is installed:
+gymnasium.make_vec("featherstorm/Ant-v5", num_envs=64). See docs/learning_libraries.md.
 """
 
 from __future__ import annotations

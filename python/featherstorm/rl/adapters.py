@@ -1,4 +1,4 @@
-"""The adapters: an Env or an EnvBatch in, an environment of a library out."""
+"""Adapters from an Env or an EnvBatch to the environment classes of learning libraries."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ def gymnasium(
     camera: Any = None,
     **options: Any,
 ) -> GymnasiumEnv:
-    """Environments as a gymnasium.vector.VectorEnv, of numpy's arrays on the CPU.
+    """Return environments as a gymnasium.vector.VectorEnv, with numpy arrays on the CPU.
 
-    num_envs      of an Env; an EnvBatch has its own
+    num_envs      number of environments, for an Env; an EnvBatch has its own
     autoreset     "same_step" (the default), "next_step", "disabled", or the member of gymnasium.vector.AutoresetMode
-    copy          whether observations are the user's own. False: views of the engine's memory, valid until the step after the next
-    render_mode   "rgb_array": render() gives an image (height, width, 3) of each environment, drawn when it is looked at; `camera` as for
-                  featherstorm.viewing.Frames
-    options       those of Env.batch: seed, device, dtype, threads
-    Errors: ImportError where gymnasium is missing; TypeError, ValueError for arguments that do not go together.
+    copy          True: the caller owns the observations. False: they are views of the engine's memory, valid until the
+                  step after the next
+    render_mode   "rgb_array": render() returns an image (height, width, 3) of each environment, drawn at first access
+    camera        as for featherstorm.viewing.Frames
+    options       as for Env.batch: seed, device, dtype, threads
+    Errors: ImportError if gymnasium is missing; TypeError, ValueError for inconsistent arguments.
     """
     require("gymnasium", "gymnasium", "rl")
     from .gymnasium_env import GymnasiumEnv, mode_name
@@ -46,12 +47,12 @@ def gymnasium(
 def stable_baselines3(
     env: Env | EnvBatch, num_envs: int | None = None, *, render_mode: str | None = None, **options: Any
 ) -> StableBaselines3Env:
-    """Environments as a VecEnv of stable-baselines3, of numpy's arrays on the CPU.
+    """Return environments as a VecEnv of stable-baselines3, with numpy arrays on the CPU.
 
-    infos of environments whose episode ended have "terminal_observation", "TimeLimit.truncated" and "episode" (r, l, t), as
-    Monitor gives them; those of others are empty.
+    If an episode ended, infos has "terminal_observation", "TimeLimit.truncated" and "episode" (r, l, t), as from
+    Monitor. Otherwise it is empty.
     num_envs, options   as for `gymnasium`
-    Errors: ImportError where stable-baselines3 is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
+    Errors: ImportError if stable-baselines3 is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
     """
     require("stable_baselines3", "stable-baselines3", "sb3")
     from .stable_baselines3_env import StableBaselines3Env
@@ -68,15 +69,17 @@ def rsl_rl(
     cfg: Any = None,
     **options: Any,
 ) -> RslRlEnv:
-    """Environments as a VecEnv of rsl_rl 5: TensorDicts of torch's views of the engine's memory, without a copy.
+    """Return environments as a VecEnv of rsl_rl 5.
 
-    bootstrap   V: observations (k, ...) -> values (k,) or (k, 1). Where the time limit ends an episode the reward is then
-                r + gamma V(last observation), and extras["time_outs"] is zero, for the algorithm adds gamma V(observation acted from) there.
-                None: the algorithm's way
+    TensorDicts contain torch views of the engine's memory, without a copy.
+
+    bootstrap   V: observations (k, ...) -> values (k,) or (k, 1). If the time limit ends an episode, the reward is then
+                r + gamma V(last observation), and extras["time_outs"] is zero, since the algorithm would add
+                gamma V(observation acted on). None: the algorithm's own method
     gamma       the algorithm's discount
-    cfg         kept as an attribute, for the runner to log
+    cfg         attribute that the runner logs
     num_envs, options   as for `gymnasium`
-    Errors: ImportError where rsl_rl is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
+    Errors: ImportError if rsl_rl is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
     """
     require("rsl_rl", "rsl-rl-lib", "rsl")
     from .rsl_rl_env import RslRlEnv
@@ -85,7 +88,7 @@ def rsl_rl(
 
 
 def require(module: str, package: str, extra: str) -> None:
-    """ImportError with what to install where a library is missing."""
+    """Raise ImportError with installation advice if a library is missing."""
     import importlib.util
 
     if importlib.util.find_spec(module) is None:
@@ -97,7 +100,7 @@ def require(module: str, package: str, extra: str) -> None:
 def batch_of(
     name: str, env: Env | EnvBatch, num_envs: int | None, autoreset: str | None, options: dict[str, Any], arrays: str
 ) -> EnvBatch:
-    """The environments that an adapter is given, or makes of a task. arrays: what it needs."""
+    """Return the given EnvBatch, or make one of a task. arrays: array type that the adapter needs."""
     from ..environment.batch import EnvBatch
     from ..environment.env import Env
     from ..memory.host_libraries import named_library

@@ -26,11 +26,11 @@ MODE_OF = {
     "next_step": AutoresetMode.NEXT_STEP,
     "disabled": AutoresetMode.DISABLED,
 }
-SHOWN = 8  # numbers of environments in a message
+SHOWN = 8  # largest number of environments listed in a message
 
 
 def mode_name(mode: object) -> str | None:
-    """EnvBatch's name of an autoreset mode: of itself, of gymnasium's member or its value. None: None."""
+    """Return EnvBatch's name of an autoreset mode; the mode is this name, gymnasium's member, its value or None."""
     for name, member in MODE_OF.items():
         if mode in (name, member, member.value):
             return name
@@ -40,12 +40,15 @@ def mode_name(mode: object) -> str | None:
 
 
 class GymnasiumEnv(VectorEnv[Any, Any, Any]):
-    """See featherstorm.rl.gymnasium. Transitions and infos are those of gymnasium's SyncVectorEnv in each of its modes.
+    """VectorEnv of gymnasium; see featherstorm.rl.gymnasium.
+
+    Transitions and infos equal those of SyncVectorEnv in each of its modes.
 
     batch   the environments
-    reset   seed: a number s, for which environment i draws as environment i of s, not as the first one of s + i; or a list of a number or None
-            for each. None: the next episodes, at first those of the seed that the batch was made with. options: reset_mask (N,) of bool,
-            those that begin an episode
+    reset   has the arguments seed and options.
+            seed: with a number s, environment i draws the numbers of (s, i), not those of (s + i, 0); a list has a
+            number or None for each environment; None begins the next episodes, at first with the seed of the batch.
+            options: reset_mask (N,) of bool selects the environments that begin an episode
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space, self.single_observation_space = action_space(batch), observation_space(batch)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.ended = np.zeros(self.num_envs, bool)  # with the last step, and not begun again since
+        self.ended = np.zeros(self.num_envs, bool)  # the episode ended in the last step, and no other has begun
         self.camera = Camera(batch, *size, camera)
         self.images: Images | None = None
 
@@ -113,13 +116,13 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
             if done.any():
                 infos["final_obs"], infos["_final_obs"] = last_observations(self.batch, info, done), done.copy()
                 infos["final_info"], infos["_final_info"] = told(self.batch, info, done, done), done.copy()
-        else:  # of what has only begun there is nothing to tell
+        else:  # environments that only began an episode have no infos
             infos = told(self.batch, info, ~self.ended, done)
         self.ended = done
         return self.own(obs), reward.astype(np.float64), terminated, truncated, infos
 
     def own(self, obs: Any) -> Any:
-        """Observations as the user gets them."""
+        """Return the observations for the user: copies if `copy` is set."""
         if not self.copy:
             return obs
         return (
@@ -129,8 +132,12 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         )
 
     def render(self) -> Any:
-        """An image (height, width, 3) of each environment, drawn when it is first looked at, before the next step. None without a
-        render_mode, as gymnasium has it, whose learners ask in any case."""
+        """Return a sequence of images (height, width, 3), one for each environment.
+
+        An image is drawn at first access, which must be before the next step.
+
+        Without a render_mode the result is None, as in gymnasium, since learners call `render` in any case.
+        """
         if self.render_mode is None:
             return None
         if self.images is None:
@@ -138,7 +145,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
         return self.images
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """What each environment has under a name, or what its function returns, as SyncVectorEnv tells it: one for all of them here."""
+        """Return an attribute, or the result of a method, for each environment; here all are equal."""
         found = getattr(self, name)
         found = found(*args, **kwargs) if callable(found) else found
         return found if isinstance(found, Images) else (found,) * self.num_envs

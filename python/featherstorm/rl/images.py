@@ -1,4 +1,4 @@
-"""Images of single environments, drawn when they are looked at."""
+"""Images of single environments, drawn at first access."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def check_render_mode(name: str, render_mode: str | None) -> None:
 
 
 class Camera:
-    """Draws one environment after the other; a context of OpenGL is made with the first image."""
+    """Draws single environments. The first image makes the OpenGL context."""
 
     def __init__(self, batch: EnvBatch, width: int, height: int, camera: Any) -> None:
         self.batch, self.size, self.camera = batch, (width, height), camera
         self.frames: Any = None
 
     def image(self, env: int) -> Image:
-        """(height, width, 3) of where environment `env` is now."""
+        """Return the image (height, width, 3) of the present state of environment `env`."""
         from ..viewing.frames import Frames
 
         if self.frames is None:
@@ -45,7 +45,10 @@ class Camera:
 
 
 class Images(Sequence[Any]):
-    """An image of each environment. It shows the moment at which it is first looked at, and nothing after a step."""
+    """Sequence with an image of each environment, drawn at first access.
+
+    After the next step, images that were not drawn raise a RuntimeError.
+    """
 
     def __init__(self, camera: Camera, number: int) -> None:
         self.camera, self.number = camera, number

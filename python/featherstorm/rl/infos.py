@@ -1,10 +1,13 @@
-"""infos of a step as gymnasium's SyncVectorEnv makes them of those of single environments.
+"""infos of a step, in the form of gymnasium's SyncVectorEnv.
 
-A name has an array (N, ...), in which a number counts where the mask under "_name" is True; it is there where that is so anywhere.
+Each name has an array (N, ...) and a mask "_name" of its valid entries. A name without any valid entry is omitted.
 
-What an environment tells of a step: its metrics; the terms of its reward, "reward_" before a name that does not begin so; "non_finite"
-where its state or action was not finite; and, where its episode ended, "return", "length", and sums of the terms, "sum_" before their names.
-No name holds others by name, which TorchRL cannot read.
+The entries are:
+- the metrics;
+- the reward terms, with the prefix "reward_" unless the name begins with it;
+- "non_finite", if the state or the action was not finite;
+- "return", "length" and the sums of the terms with the prefix "sum_", if the episode ended.
+Entries are not nested, since TorchRL cannot read nested ones.
 """
 
 from __future__ import annotations
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
 
     Mask = npt.NDArray[np.bool_]
 
-# names that are taken; RecordEpisodeStatistics writes to "episode"
+# reserved names; RecordEpisodeStatistics writes to "episode"
 TAKEN = ("non_finite", "return", "length", "final_obs", "final_info", "episode")
 
 
 def term(name: str) -> str:
-    """What a term of the reward is called."""
+    """Return the name of a reward term in infos."""
     return name if name.startswith("reward_") else f"reward_{name}"
 
 
@@ -40,7 +43,7 @@ def check_names(batch: EnvBatch) -> None:
 
 
 def add(infos: dict[str, Any], name: str, value: Any, mask: Mask) -> None:
-    """Puts numbers (N, ...) where the mask (N,) is True; other rows are zero."""
+    """Add an entry with values (N, ...) and mask (N,); rows outside the mask are zero."""
     if not mask.any():
         return
     if mask.all():
@@ -52,7 +55,7 @@ def add(infos: dict[str, Any], name: str, value: Any, mask: Mask) -> None:
 
 
 def told(batch: EnvBatch, info: dict[str, Any], mask: Mask, ended: Mask) -> dict[str, Any]:
-    """What environments in the mask tell of their step; ended: those whose episode ended with it."""
+    """Return the infos of a step, for the environments in the mask; ended: those whose episode ended in it."""
     infos: dict[str, Any] = {}
     for name in batch.recording.metrics:
         add(infos, name, info[name], mask)
@@ -69,7 +72,7 @@ def told(batch: EnvBatch, info: dict[str, Any], mask: Mask, ended: Mask) -> dict
 
 
 def last_observations(batch: EnvBatch, info: dict[str, Any], ended: Mask) -> npt.NDArray[np.object_]:
-    """An array (N,) of the last observations of episodes that ended, the user's own; None for the others."""
+    """Return an array (N,) with copies of the last observations of episodes that ended; None for the others."""
     found = np.full(batch.num_envs, None, dtype=object)
     rows = np.flatnonzero(ended)
     dense = info["final_obs"]

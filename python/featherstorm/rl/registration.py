@@ -1,4 +1,4 @@
-"""Environments by gymnasium's names."""
+"""Registration of environments with gymnasium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONS = (*list(inspect.signature(as_gymnasium).parameters)[2:-1], "seed", "dev
 
 
 class Maker:
-    """What gymnasium.make_vec calls. fixed: what the task is made with beside the arguments."""
+    """Entry point for gymnasium.make_vec. fixed: constant arguments of the task."""
 
     def __init__(self, make: Callable[..., Env], *fixed: Any) -> None:
         self.make, self.fixed = make, fixed
@@ -40,12 +40,12 @@ def register(id: str, make: Callable[..., Env], *fixed: Any) -> None:
 
 
 def task_id(name: str) -> str:
-    """gymnasium's names have one slash: dm_control/walker-walk is featherstorm/dm_control.walker-walk."""
+    """Return the name for gymnasium, with one slash: featherstorm/dm_control.walker-walk for dm_control/walker-walk."""
     return f"{SPACE}/{name.replace('/', '.')}"
 
 
 def register_tasks() -> None:
-    """The names of featherstorm.tasks, those that are not registered yet."""
+    """Register all names of featherstorm.tasks that are not registered yet."""
     for name in NAMES:
         if task_id(name) not in registry:
             register(task_id(name), make, name)

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
     from ..environment.batch import EnvBatch
 
-GROUP = "policy"  # of an observation without groups, as rsl_rl looks for it
-UNLIMITED = 2**24  # control steps of an episode without a limit; the engine counts no further
+GROUP = "policy"  # rsl_rl's name for an observation without groups
+UNLIMITED = 2**24  # control steps of an episode without a limit; upper limit of the engine's counter
 
 
 class RslRlEnv(VecEnv):
-    """See featherstorm.rl.rsl_rl. The environments begin their first episodes here.
+    """VecEnv of rsl_rl; see featherstorm.rl.rsl_rl. The constructor begins the first episodes.
 
     batch                the environments
     bootstrap, gamma     may be set later: runner = OnPolicyRunner(env, ...); env.bootstrap = runner.alg.critic
     episode_length_buf   (N,) control steps of the episodes so far, a view of the engine's memory that may be written
-    extras               "time_outs" (N,): 1 where the time limit alone ended the episode; "log": means over the episodes that ended with this
-                         step, of their return and length, and of the sums of the reward's terms
+    extras               "time_outs" (N,): 1 if only the time limit ended the episode; "log": means of the return, the
+                         length and the sums of the reward terms, over the episodes that ended in this step
     An observation without groups is the group "policy".
     """
 
@@ -58,7 +58,7 @@ class RslRlEnv(VecEnv):
         return self.observations
 
     def reset(self, seed: int | None = None) -> TensorDict:
-        """Begins an episode in every environment, which the runner never does."""
+        """Begin an episode in every environment. The runner never calls this."""
         self.observations = self.grouped(self.batch.reset(seed=seed)[0])
         return self.observations
 
@@ -88,5 +88,5 @@ class RslRlEnv(VecEnv):
 
 
 def as_tensor(x: Any) -> torch.Tensor:
-    """torch's view of an array of the engine, or a tensor as it is."""
+    """Return a torch view of an array of the engine, or a given tensor."""
     return x if torch.is_tensor(x) else torch.from_dlpack(x)

@@ -1,4 +1,4 @@
-"""Spaces of actions and observations, as gymnasium has them."""
+"""Action and observation spaces of gymnasium."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def action_space(batch: EnvBatch) -> Box[Any]:
-    """Of one environment: Env.action_range, or the ranges of the file's actuators."""
+    """Return the action space of one environment: Env.action_range, or the ranges of the file's actuators."""
     low, high = batch.recording.low, batch.recording.high
     return Box(low.astype(batch.dtype), high.astype(batch.dtype), dtype=dtype_of(batch))
 
 
 def observation_space(batch: EnvBatch) -> Space[Any]:
-    """Of one environment: a Box of Env.observation_range, or a Dict of those of the groups."""
+    """Return the observation space of one environment: a Box with Env.observation_range, or a Dict of them."""
     low, high = batch.task.observation_range or (-np.inf, np.inf)
     boxes: dict[str, Space[Any]] = {group: box(batch, group, n, low, high) for group, n in batch.groups.items()}
     return boxes[""] if set(boxes) == {""} else Dict(boxes)

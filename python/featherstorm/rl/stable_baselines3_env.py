@@ -27,8 +27,9 @@ class StableBaselines3Env(VecEnv):
     """See featherstorm.rl.stable_baselines3.
 
     batch   the environments
-    seed    of the next reset: a number s, for which environment i draws as environment i of s
-    Attributes and methods that are asked for by name (get_attr, set_attr, env_method) are those of this object, the same for all.
+    seed    for the next reset: with a number s, environment i draws the numbers of (s, i)
+    get_attr, set_attr and env_method use attributes and methods of this object, which are the same for all
+    environments.
     """
 
     def __init__(self, batch: EnvBatch, render_mode: str | None) -> None:
@@ -91,12 +92,12 @@ class StableBaselines3Env(VecEnv):
         return [found for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
-        """True for Monitor, whose numbers of episodes are in infos."""
+        """Return True for Monitor, since infos has its figures of episodes."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
 
 def own(obs: Any) -> Any:
-    """Observations that nobody overwrites, row by row."""
+    """Return observations as copies, row by row."""
     return (
         {group: np.array(x, order="C") for group, x in obs.items()}
         if isinstance(obs, dict)

@@ -1,4 +1,4 @@
-"""Tasks of other packages by their names: featherstorm.tasks.make("Ant-v5").batch(4096)."""
+"""Tasks of other packages, by name: featherstorm.tasks.make("Ant-v5").batch(4096)."""
 
 from .registry import NAMES, make, register
 

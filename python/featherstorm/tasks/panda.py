@@ -1,5 +1,8 @@
-"""The Franka Emika Panda reaches for points, and pushes a cube to a goal. The robot is the built-in "panda"; motors are those of MuJoCo
-Menagerie's franka_emika_panda/panda.xml, springs of the fingers those of Isaac Lab's FRANKA_PANDA_CFG."""
+"""The Franka Emika Panda reaches for points, and pushes a cube to a goal.
+
+The robot is the built-in "panda". Motors are those of MuJoCo Menagerie's franka_emika_panda/panda.xml, finger springs
+those of Isaac Lab's FRANKA_PANDA_CFG.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ MOTORS = (
     *[Motor(3500, 350, 87, 0.1, 0)] * 2,
     *[Motor(2000, 200, 12, 0.1, 0)] * 3,
 )
-DAMPING = 1.0  # of joints beside their motors' [N m s/rad]
+DAMPING = 1.0  # damping of joints in addition to their motors' [N m s/rad]
 HOME = (0.0, -0.569, 0.0, -2.81, 0.0, 3.037, 0.741)  # Isaac Lab's
 HAND = "panda_link7"  # the body that carries the hand
-TCP = (0.0, 0.0, 0.2104)  # between the fingertips, in its axes [m]: 0.107 to the flange, 0.1034 from there
+TCP = (0.0, 0.0, 0.2104)  # between the fingertips, in the axes of HAND [m]: 0.107 to the flange, 0.1034 from there
 
 
 @cache
@@ -40,7 +43,7 @@ def panda_compiled() -> Any:
 
 
 def panda_spec(timestep: float) -> Any:
-    """The arm on a floor with its fingers shut, seven motors that hold positions, a site "tcp"; only fingers touch anything."""
+    """Return the arm on a floor, with closed fingers, seven position motors and a site "tcp". Only fingers collide."""
     import mujoco
 
     spec = spec_of(panda_compiled())
@@ -60,7 +63,10 @@ def panda_spec(timestep: float) -> Any:
 
 
 def hold(spec: Any, joint: Any, motor: Motor) -> None:
-    """A motor that holds a position: torque kp (target - q) - kd v, all of it within the effort, targets within the joint's range."""
+    """Add a position motor: torque kp (target - q) - kd v.
+
+    The whole torque is limited to the effort, and targets to the joint's range.
+    """
     import mujoco
 
     limited = mujoco.mjtLimited.mjLIMITED_TRUE
@@ -73,19 +79,27 @@ def hold(spec: Any, joint: Any, motor: Motor) -> None:
 
 
 class PandaReach(Scenery, Env):
-    """The arm moves the point between its fingertips to a target, by Isaac Lab's Reach-Franka (manager_based/manipulation/reach).
+    """The arm moves the point between its fingertips to a target, by Isaac Lab's Reach-Franka.
 
-    50 control steps a second, 600 an episode, each of 5 passes of 4 ms. Actions (7) are targets of the motors: home + 0.5 a [rad].
+    Source: manager_based/manipulation/reach of Isaac Lab.
 
-    observe   (24): joints less home [rad] and their velocities [rad/s], with uniform noise of 0.01; the target in the axes of the base [m];
-              the last action
-    reward    the sum of -0.2 distance [m], 0.1 (1 - tanh(distance / 0.1)), -1e-4 |a - last|^2, -1e-4 |joint velocities|^2, times dt
+    There are 50 control steps a second and 600 in an episode, each of 5 substeps of 4 ms. Actions (7) set the targets
+    of the motors: home + 0.5 a [rad].
+
+    observe   (24): joint positions minus home [rad] and joint velocities [rad/s], with uniform noise of 0.01; the
+              target in the axes of the base [m]; the last action
+    reward    the sum of -0.2 distance [m], 0.1 (1 - tanh(distance / 0.1)), -1e-4 |a - last|^2, -1e-4 |joint
+              velocities|^2, times dt
     target    uniform in (0.35 to 0.65, -0.2 to 0.2, 0.15 to 0.5) [m]; a new one every 4 s
     reset     joints at home x 0.5 to 1.5, at rest
 
-    Differences to Isaac Lab: positions alone, no orientation; of the point between the fingertips, there of the hand's own frame, 10.3 cm
-    before it; the fingers are shut and not observed; motors are MuJoCo Menagerie's, there 80 N m/rad and 4 N m s/rad; the weights of
-    actions and velocities stay, there they become -0.005 and -0.001 after 4500 steps; 50 Hz, there 30.
+    Differences from Isaac Lab:
+    - The target has a position but no orientation. It is for the point between the fingertips; Isaac Lab uses the frame
+      of the hand, 10.3 cm behind this point.
+    - The fingers are closed and not observed.
+    - Motors are MuJoCo Menagerie's; Isaac Lab has 80 N m/rad and 4 N m s/rad.
+    - The weights of actions and velocities are constant; Isaac Lab changes them to -0.005 and -0.001 after 4500 steps.
+    - The control rate is 50 Hz instead of 30 Hz.
     """
 
     dt, steps = 0.02, 600
@@ -96,7 +110,7 @@ class PandaReach(Scenery, Env):
     noise = 0.01
     low, high = (0.35, -0.2, 0.15), (0.65, 0.2, 0.5)
     patience = 200
-    """Control steps to the next target."""
+    """Control steps between targets."""
 
     def spec(self, drawn: bool = False) -> Any:
         return panda_spec(self.timestep)
@@ -120,7 +134,7 @@ class PandaReach(Scenery, Env):
         return self.home + 0.5 * a
 
     def away(self, x: State, m: Memory) -> Any:
-        """From the fingertips to the target [m]."""
+        """Return the distance from the fingertips to the target [m]."""
         return np.sqrt(((x.site("tcp") - m.target) ** 2).sum())
 
     def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
@@ -148,20 +162,28 @@ class PandaReach(Scenery, Env):
 
 
 class PandaPushCube(Scenery, Env):
-    """The arm pushes a cube of 4 cm along the floor into a circle of 10 cm, with the rewards of ManiSkill's PushCube-v1.
+    """The arm pushes a cube of 4 cm along the floor into a circle of 10 cm.
 
-    50 control steps a second, 200 an episode, each of 5 passes of 4 ms. Actions (7) move the motors' targets by up to 0.04 rad a step.
+    Rewards are those of ManiSkill's PushCube-v1.
 
-    observe   (36): joints, their velocities; the fingertips, the cube, the goal less the cube [m]; the cube's velocity [m/s] and angular
-              velocity [rad/s]; the motors' targets less joints [rad]; whether the cube is there
-    reward    1 - tanh(5 d), d from the fingertips to 2.5 cm behind the cube; where d < 1 cm also 1 - tanh(5 D), D of the cube from the
-              goal along the floor; 3 in all where the cube is there: D < 10 cm, and it lies on the floor; divided by 3
-    reset     the cube within 10 cm of (0.615, 0) along each axis, turned at random; the goal 20 cm further
+    There are 50 control steps a second and 200 in an episode, each of 5 substeps of 4 ms. Actions (7) move the motors'
+    targets by up to 0.04 rad a step.
+
+    observe   (36): joint positions and velocities; positions of the fingertips and of the cube, goal minus cube [m];
+              velocity [m/s] and angular velocity [rad/s] of the cube; motor targets minus joint positions [rad]; 1 if
+              the cube is at the goal
+    reward    (1 - tanh(5 d)) / 3, d the distance from the fingertips to 2.5 cm behind the cube; if d < 1 cm, plus
+              (1 - tanh(5 D)) / 3, D the distance of the cube from the goal along the floor; instead 1 if the cube
+              is at the goal: D < 10 cm, and it lies on the floor
+    reset     the cube within 10 cm of (0.615, 0) along each axis, at a random yaw; the goal 20 cm further
     randomise the cube's friction 0.5 to 1.2, its mass 0.7 to 1.3 times 64 g
 
-    Differences to ManiSkill: the cube is turned, its friction and mass are drawn; the arm begins behind the cube, there above it; 200 steps
-    at 50 Hz, there 50 at 20 Hz with up to 0.1 rad, which is as fast; motors are MuJoCo Menagerie's, there 1000 N m/rad and 100 N m s/rad;
-    velocities are observed, turns of the fingertips and the cube are not.
+    Differences from ManiSkill:
+    - The cube has a random yaw, friction and mass.
+    - The arm begins behind the cube; in ManiSkill it begins above the cube.
+    - Episodes have 200 steps at 50 Hz; ManiSkill has 50 at 20 Hz with up to 0.1 rad, which gives the same speed.
+    - Motors are MuJoCo Menagerie's; ManiSkill has 1000 N m/rad and 100 N m s/rad.
+    - Velocities are observed; orientations of the fingertips and of the cube are not.
     """
 
     dt, steps = 0.02, 200
@@ -170,11 +192,11 @@ class PandaPushCube(Scenery, Env):
     parameters = ("geom_friction", "body_mass")
     timestep = 0.004
     half = 0.02
-    """Of the cube's edge [m]."""
+    """Half of the cube's edge [m]."""
     goal_radius = 0.1
     middle = (0.615, 0.0)
-    """Of where the cube begins, from the arm's base [m]."""
-    home = (0.0, 0.226, 0.0, -2.894, 0.0, 3.12, 0.785)  # the fingers at (0.33, 0, 0.03), downwards
+    """Centre of the cube's initial region, from the arm's base [m]."""
+    home = (0.0, 0.226, 0.0, -2.894, 0.0, 3.12, 0.785)  # the fingers are at (0.33, 0, 0.03) and point down
 
     def spec(self, drawn: bool = False) -> Any:
         import mujoco
@@ -194,8 +216,8 @@ class PandaPushCube(Scenery, Env):
         self.limits = np.array(m.jnt_range[:7]).T
         self.start = np.array(m.qpos0)
         self.start[:7] = self.home
-        self.at = int(m.jnt_qposadr[m.joint("cube").id])  # of the cube in q
-        self.moves = int(m.jnt_dofadr[m.joint("cube").id])  # in v
+        self.at = int(m.jnt_qposadr[m.joint("cube").id])  # index of the cube in q
+        self.moves = int(m.jnt_dofadr[m.joint("cube").id])  # index of the cube in v
         return from_mujoco(m, type(self).__name__)
 
     def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
@@ -211,14 +233,14 @@ class PandaPushCube(Scenery, Env):
         return join(self.start[: self.at], cube), np.zeros(self.moves + 6)
 
     def aimed(self, a: Any, m: Memory) -> Any:
-        """The motors' targets of this step."""
+        """Return the motor targets of this step."""
         return np.minimum(np.maximum(m.aim + 0.04 * a, self.limits[0]), self.limits[1])
 
     def actuate(self, x: State, a: Any, m: Memory) -> Any:
         return self.aimed(a, m)
 
     def left(self, x: State, m: Memory) -> tuple[Any, Any]:
-        """From the fingertips to where they push, and of the cube from the goal [m]."""
+        """Return the distances of the fingertips from the point where they push, and of the cube from the goal [m]."""
         cube = x.q[self.at : self.at + 3]
         behind = cube - np.array([self.half + 0.005, 0.0, 0.0])
         return (
@@ -227,7 +249,7 @@ class PandaPushCube(Scenery, Env):
         )
 
     def there(self, x: State, m: Memory) -> Any:
-        """1 where the cube is in the goal, on the floor, else 0."""
+        """Return 1 if the cube is within the goal and on the floor, else 0."""
         near, low = self.left(x, m)[1] < self.goal_radius, x.q[self.at + 2] < self.half + 5e-3
         return np.where(np.logical_and(near, low), 1.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""Which tasks there are, by name."""
+"""Registry of tasks by name."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..environment.env import Env
 
 Maker = Callable[..., Env]
 
-# modules of this folder that have a dict TASKS: name -> what makes the task, a class or a function. Each is imported when a name is
-# first looked for
+# Modules of this folder with a dict TASKS: name -> maker of the task, a class or a function. A module is imported when
+# a name is first looked up.
 MODULES = [
     "gymnasium", "dm_control", "velocity_quadruped", "velocity_rough", "velocity_terrain", "velocity_waves", "velocity_humanoid",
     "velocity_mjlab", "panda",
@@ -20,7 +20,7 @@ MODULES = [
 
 
 class Registry(Mapping[str, Maker]):
-    """name -> what makes the task."""
+    """Mapping from a name to the maker of the task."""
 
     def __init__(self) -> None:
         self.makers: dict[str, Maker] = {}
@@ -51,10 +51,11 @@ NAMES = Registry()
 
 
 def make(name: str, **arguments: Any) -> Env:
-    """A task by its name, such as "Ant-v5"; NAMES has them all. arguments: of the task.
+    """Make a task by its name, such as "Ant-v5"; NAMES lists all names.
 
-    Errors: ValueError for a name that there is not, naming those near it; TypeError for an unknown argument; what the task raises,
-    such as FileNotFoundError where the package with its files is not installed.
+    arguments   arguments of the task
+    Errors: ValueError for an unknown name, with similar names; TypeError for an unknown argument; errors of the task,
+    such as FileNotFoundError if the package with its files is not installed.
     """
     if name not in NAMES:
         near = difflib.get_close_matches(str(name), list(NAMES), 3)
@@ -64,7 +65,7 @@ def make(name: str, **arguments: Any) -> Env:
 
 
 def register(name: str, maker: Maker) -> None:
-    """Adds a task: maker(**arguments) returns it. Errors: ValueError where the name is taken by another."""
+    """Register a task: maker(**arguments) returns it. Errors: ValueError if another task has this name."""
     if name in NAMES and NAMES[name] is not maker:
         raise ValueError(f"register: there is a task {name!r} already")
     NAMES.makers[name] = maker

@@ -1,5 +1,7 @@
-"""The Unitree G1 follows a velocity command, by MuJoCo Playground's definition of G1JoystickFlatTerrain (locomotion/g1/joystick.py,
-randomize.py, gait.py at d5e6b47)."""
+"""The Unitree G1 follows a velocity command, by the definition of MuJoCo Playground.
+
+Source: G1JoystickFlatTerrain (locomotion/g1/joystick.py, randomize.py, gait.py at d5e6b47).
+"""
 
 from __future__ import annotations
 
@@ -29,23 +31,29 @@ STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM
 class G1JoystickFlat(Scenery, Env):
     """A humanoid with 29 joints follows a command (vx, vy [m/s], wz [rad/s], axes of its pelvis).
 
-    50 control steps a second, 1000 an episode, each of 10 passes of 2 ms. Actions (29) are targets of the motors: stance + action_scale a [rad].
+    There are 50 control steps a second and 1000 in an episode, each of 10 substeps of 2 ms. Actions (29) set the
+    targets of the motors: stance + action_scale a [rad].
 
-    observe   actor (103): of the imu in the pelvis linear velocity [m/s], gyro [rad/s], gravity's direction, in its axes; the command; joints
-              less the stance [rad], their velocities [rad/s]; the last action; cosines and sines of the feet's phases. Uniform noise on
-              what is measured. critic (216): the actor's; without noise gyro, accelerometer [m/s^2], gravity, linear velocity, angular
-              velocity in world axes, joints less the stance, their velocities; the root's height [m]; motors' torques [N m]; which feet
-              touch the ground; their velocities, world axes; how long each has been in the air [s]
-    reward    the sum of `weights` times its terms, times dt. Terms whose weight is 0 in the definition are left out
-    phases    of the feet, half a turn apart, at 1.25 to 1.5 Hz. A foot's height is to follow cubic curves up to 0.15 m and down
-    command   uniform within `reach`, one in ten zero; renewed after 501 steps
-    pushes    every 5 to 10 s, as an episode draws: 0.1 to 2 m/s in any direction, between two steps
-    ends      where the torso's imu is upside down, or the feet touch each other
-    reset     joints at 0.5 to 1.5 times the stance, in place and turned at random, base velocities uniform within 0.5
-    randomise friction of feet on the ground, dry friction and armature of joints, masses, joints' zeros
+    observe   actor (103): linear velocity [m/s], gyro [rad/s] and gravity direction, in the axes of the pelvis imu; the
+              command; joint positions minus the stance [rad], joint velocities [rad/s]; the last action; cosines and
+              sines of the feet's phases. Measurements have uniform noise.
+              critic (216): the actor's observation; without noise: gyro, accelerometer [m/s^2], gravity, linear
+              velocity, angular velocity in world axes, joint positions minus the stance, joint velocities; height of
+              the root [m]; motor torques [N m]; contacts of the feet with the ground; velocities of the feet, world
+              axes; air times of the feet [s]
+    reward    the sum of `weights` times the terms, times dt. Terms whose weight is 0 in the definition are omitted
+    phases    of the feet, half a turn apart, at 1.25 to 1.5 Hz. Target heights of a foot follow cubic curves up to 0.15
+              m and down
+    command   uniform within `reach`, and zero in one of ten cases; renewed after 501 steps
+    pushes    every 5 to 10 s (drawn for each episode): 0.1 to 2 m/s in any direction, between two steps
+    ends      when the torso's imu is upside down, or the feet touch each other
+    reset     joints at 0.5 to 1.5 times the stance, random position and yaw, base velocities uniform within 0.5
+    randomise friction of feet on the ground, dry friction and armature of joints, masses, zero positions of joints
 
-    Differences to Playground: as QuadrupedJoystick's; the phase in an observation is the one that the next reward has; an observation
-    after a push has its velocity.
+    Differences from Playground:
+    - Those of QuadrupedJoystick.
+    - The phase in an observation is that of the next reward.
+    - An observation after a push includes the velocity of the push.
     """
 
     dt, steps = 0.02, 1000
@@ -61,19 +69,19 @@ class G1JoystickFlat(Scenery, Env):
     height = 0.755
     action_scale = 0.5
     noise = 1.0
-    """Of all noise. 0: none."""
+    """Factor of all noise. 0: no noise."""
     noises: Mapping[str, float] = {"linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5}
     reach = (1.0, 0.5, 1.0)
     patience = 500
-    """After so many control steps the command is renewed."""
+    """The command is renewed after more than this number of control steps."""
     push_interval = (5.0, 10.0)
     push_speed = (0.1, 2.0)
-    """Of pushes [m/s]; (0, 0): none."""
+    """Range of the speed of pushes [m/s]; (0, 0): no pushes."""
     sigma = 0.25
     swing_height = 0.15
     soft_limit = 0.95
     most_force = 500.0
-    """Of a foot on the ground without cost [N]."""
+    """Largest contact force of a foot without a penalty [N]."""
     weights: Mapping[str, float] = {
         "tracking_lin_vel": 1.0, "tracking_ang_vel": 0.75, "ang_vel_xy": -0.15, "orientation": -2.0, "feet_air_time": 2.0,
         "feet_slip": -0.25, "feet_phase": 1.0, "stand_still": -1.0, "termination": -100.0, "collision": -0.1,
@@ -105,8 +113,12 @@ class G1JoystickFlat(Scenery, Env):
     # -- episodes
 
     def randomise(self, rng: Draws, p: Parameters) -> dict[str, Any]:
-        """Feet: friction 0.4 to 1. Joints: dry friction x 0.5 to 2, armature x 1 to 1.05, zeros +-0.05 rad. Bodies: masses x 0.9 to
-        1.1, the torso's +-1 kg."""
+        """Draw the parameters of an episode.
+
+        feet     friction 0.4 to 1
+        joints   dry friction times 0.5 to 2, armature times 1 to 1.05, zero positions +-0.05 rad
+        bodies   masses times 0.9 to 1.1; torso: mass +-1 kg
+        """
         friction, mass = at_random(p.pair_friction), at_random(p.body_mass)
         joints = len(p.dof_armature) - 6
         friction[self.soles, :2] = number(rng.uniform(0.4, 1.0))
@@ -135,7 +147,7 @@ class G1JoystickFlat(Scenery, Env):
         return np.where(rng.bernoulli(0.1), 0.0, rng.uniform(-reach, reach))
 
     def kick(self, rng: Draws) -> Any:
-        """Velocity of a push (2) [m/s], world axes."""
+        """Draw the velocity of a push (2) [m/s], world axes."""
         angle = rng.uniform(0.0, 2 * np.pi)
         return rng.uniform(*self.push_speed) * np.stack([np.cos(angle), np.sin(angle)])
 
@@ -148,11 +160,11 @@ class G1JoystickFlat(Scenery, Env):
         return np.logical_or(x.sensor("upvector_torso")[2] < 0, x.touches("left_foot", "right_foot") > 0.5)
 
     def feet_touch(self, x: State) -> Any:
-        """Which feet touch the ground (2): 0 or 1."""
+        """Return 1 for each foot that touches the ground, else 0 (2)."""
         return np.stack([x.touches(f"{side}_foot", FLOOR) for side in SIDES])
 
     def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        """Of the reward, without weights."""
+        """Return the reward terms, without weights."""
         asked = np.sqrt((m.command**2).sum())
         linear, angular = x.sensor("global_linvel_pelvis"), x.sensor("global_angvel_pelvis")
         speed = np.sqrt((linear[:2] ** 2).sum())
@@ -163,7 +175,7 @@ class G1JoystickFlat(Scenery, Env):
         moves = np.logical_or(np.logical_or(speed > 0.1, np.abs(angular[2]) > 0.1), asked > 0.01)
         hits = np.maximum(*(x.touches(f"{side}_hand_collision", f"{side}_thigh") for side in SIDES))
         force = np.stack([np.abs(x.sensor(f"{side}_foot_force")[2]) for side in SIDES])
-        aside = np.where(m.command[1] > 0.1, [0.0, 1.0, 0.0, 1.0], np.ones(4))  # hips roll where it walks to its left
+        aside = np.where(m.command[1] > 0.1, [0.0, 1.0, 0.0, 1.0], np.ones(4))  # left walking: hip roll is free
         joints = x.q[7:]
         return {
             "tracking_lin_vel": np.exp(
@@ -204,7 +216,7 @@ class G1JoystickFlat(Scenery, Env):
         return {"v": join(x.v[:2] + push, x.v[2:])}
 
     def measured(self, x: State) -> dict[str, Any]:
-        """What the actor measures, by the names of `noises`, without noise."""
+        """Return the actor's measurements, by the names of `noises`, without noise."""
         return {
             "linvel": x.sensor("local_linvel_pelvis"),
             "gyro": x.sensor("gyro_pelvis"),
@@ -229,7 +241,10 @@ class G1JoystickFlat(Scenery, Env):
         return {"actor": actor, "critic": critic}
 
     def mirror(self) -> dict[str, Mirror]:
-        """But for `aside`, the cost of hips that roll, which is one-sided in the definition."""
+        """Return the mirrors of the observations and of the action.
+
+        The task is symmetric except for `aside`, the cost of hip roll, which is one-sided in the definition.
+        """
         joints, feet = self.joints_mirrored, Mirror((1, 0))
         actor = joined(VECTOR, AXIAL, VECTOR, COMMAND, joints, joints, joints, feet, feet)
         critic = joined(
@@ -239,7 +254,7 @@ class G1JoystickFlat(Scenery, Env):
 
 
 def swing(phase: Any, height: float) -> Any:
-    """Wanted heights of feet at phases from -pi to pi: up to `height` at 0 and down again by curves 3 s^2 - 2 s^3."""
+    """Return target heights of feet at phases from -pi to pi: up to `height` at 0 and down, by curves 3 s^2 - 2 s^3."""
     s = (phase + np.pi) / np.pi
     up, down = np.minimum(s, 1.0), np.maximum(s - 1.0, 0.0)
     return height * np.where(s <= 1.0, up * up * (3 - 2 * up), 1 - down * down * (3 - 2 * down))

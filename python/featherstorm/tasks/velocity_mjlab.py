@@ -1,5 +1,7 @@
-"""The Unitree Go1 follows a velocity command, by mjlab's definition of Mjlab-Velocity-Flat-Unitree-Go1 (tasks/velocity,
-asset_zoo/robots/unitree_go1 of mjlab 1.6.0)."""
+"""The Unitree Go1 follows a velocity command, by mjlab's definition.
+
+Source: Mjlab-Velocity-Flat-Unitree-Go1 (tasks/velocity, asset_zoo/robots/unitree_go1 of mjlab 1.6.0).
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,22 @@ if TYPE_CHECKING:
 ROTOR = 0.000111842  # inertia of a motor's rotor [kg m^2]
 # gear ratio and effort [N m] by the last part of a joint's name
 GEARS = {"hip": (6, 23.7), "thigh": (6, 23.7), "calf": (9, 35.55)}
-WAVE = 10 * 2 * np.pi  # of a motor that holds a position: its natural frequency [rad/s], twice critically damped
-STANCE = {"hip": 0.1, "thigh": 0.9, "calf": -1.8}  # [rad], of legs on the right; hips on the left have the other sign
+WAVE = 10 * 2 * np.pi  # natural frequency of a position motor [rad/s]; its damping ratio is 2
+STANCE = {"hip": 0.1, "thigh": 0.9, "calf": -1.8}  # [rad], right legs; left hips have the opposite sign
 
 
 def motor(joint: str) -> tuple[float, float, float, float]:
-    """Stiffness [N m/rad], damping [N m s/rad], effort [N m], armature [kg m^2] of a joint: J = rotor n^2, kp = J w^2, kd = 4 J w."""
+    """Return stiffness [N m/rad], damping [N m s/rad], effort [N m] and armature [kg m^2] of a joint's motor.
+
+    J = rotor n^2,   kp = J w^2,   kd = 4 J w
+    """
     ratio, effort = GEARS[joint.split("_")[1]]
     inertia = ROTOR * ratio**2
     return inertia * WAVE**2, 4 * inertia * WAVE, effort, inertia
 
 
 def go1_spec(timestep: float, drawn: bool = False) -> Any:
-    """The robot with all of its shapes on a floor: feet with friction in six directions, the rest slides on itself without."""
+    """Return the robot with all its shapes on a floor. Feet have condim 6; other contacts have no friction."""
     import mujoco
 
     spec = links("go1", drawn)
@@ -56,7 +61,7 @@ def go1_spec(timestep: float, drawn: bool = False) -> Any:
         actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
         actuator.set_to_position(kp=kp, kv=kd)
         actuator.forcerange, actuator.forcelimited = [-effort, effort], mujoco.mjtLimited.mjLIMITED_TRUE
-        actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE  # targets beyond a joint's range press against its end
+        actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE  # targets beyond the range press on the limit
     sense(spec, "imu_lin_vel", "velocimeter", "imu")
     sense(spec, "imu_ang_vel", "gyro", "imu")
     for leg in LEGS:
@@ -67,32 +72,39 @@ def go1_spec(timestep: float, drawn: bool = False) -> Any:
 class Go1VelocityFlat(Scenery, Env):
     """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
 
-    50 control steps a second, 1000 an episode, each of 4 passes of 5 ms. Actions (12), in the joints' order of the model, are targets
-    of its motors: stance + scale a - bias [rad], where the scale is what a quarter of the motor's effort turns. They have no range.
+    There are 50 control steps a second and 1000 in an episode, each of 4 substeps of 5 ms. Actions (12), in the model's
+    joint order, set the targets of the motors: stance + scale a - bias [rad]. The scale is the angle at which the motor
+    has a quarter of its effort. Actions have no range.
 
-    observe   actor (48): linear velocity of the imu [m/s], its gyro [rad/s], gravity's direction in the trunk's axes; joints and their bias
-              less the stance [rad], their velocities [rad/s]; the action; the command. Uniform noise on all but the last two. critic (72):
-              the same without noise and bias; feet's heights [m]; how long each has been in the air [s]; which touch; their forces on
-              the ground, world axes, as sign(f) log(1 + |f|), f in [N]
-    reward    the sum of `weights` times its terms, times dt. Terms whose weight is 0 in the definition are left out
-    command   uniform within `stages`, which get wider with the steps that the environment has made; renewed after 3 to 8 s. One in five
-              is forward alone, at 0.3 m/s or more; three in ten turn towards a heading, wz = 0.5 of what is left; one in ten stands still
-    pushes    every 1 to 3 s a change of the trunk's velocity, uniform within `push_speed`
-    ends      where the trunk leans by more than 70 degrees
-    reset     at the stance, 1 to 5 cm above it, in place and turned at random, at rest
-    randomise friction of the feet, the centre of mass of the trunk, the joints' bias
+    observe   actor (48): linear velocity [m/s] and gyro [rad/s] of the imu, gravity direction in the axes of the trunk;
+              joint positions plus bias minus the stance [rad], joint velocities [rad/s]; the action; the command. All
+              but the last two have uniform noise.
+              critic (72): the same without noise and bias; heights of the feet [m]; air times of the feet [s]; contacts
+              of the feet; their forces on the ground, world axes, as sign(f) log(1 + |f|), f in [N]
+    reward    the sum of `weights` times the terms, times dt. Terms whose weight is 0 in the definition are omitted
+    command   uniform within `stages`, which grow with the number of steps of the environment; renewed after 3 to 8 s.
+              One in five commands is forward only, at 0.3 m/s or more. Three in ten turn towards a heading, with wz =
+              0.5 times the remaining angle. One in ten is to stand still
+    pushes    every 1 to 3 s, a change of the trunk's velocity, uniform within `push_speed`
+    ends      when the trunk leans by more than 70 degrees
+    reset     the stance at rest, 1 to 5 cm higher, at a random position and yaw
+    randomise friction of the feet, centre of mass of the trunk, bias of the joints
 
-    Differences to mjlab: numbers of positions and velocities are of the state itself, in rewards, ends and pushes there of one pass
-    (5 ms) before, heights of feet in rewards of one step before; forces in the critic's observation are of the beginning of the last pass,
-    there of the state; what is drawn is drawn for each episode (randomise_at="start": once, as there), and does not change the numbers
-    that MuJoCo derives from the centre of mass, such as body_invweight0; the greatest heights of feet begin an episode at zero;
-    the solver converges, there it stops after 10 iterations.
+    Differences from mjlab:
+    - Positions and velocities are those of the state itself. In mjlab's rewards, terminations and pushes they are one
+      substep (5 ms) older, and heights of feet in rewards are one step older.
+    - Forces in the critic's observation belong to the beginning of the last substep; mjlab's belong to the state.
+    - Parameters are drawn for each episode; randomise_at="start" draws them once, as mjlab does. They do not change the
+      numbers that MuJoCo derives from the centre of mass, such as body_invweight0.
+    - The largest heights of the feet are zero at the beginning of an episode.
+    - The solver converges; mjlab's stops after 10 iterations.
     """
 
     dt, steps = 0.02, 1000
     reward_scale: float = 0.02
-    # stand: how long a foot has touched [s]; contact: at the last pass; heads, stands: whether it turns to a heading, stands still;
-    # left, push: until the next command, the next push [s]; age: steps that the environment has made
+    # stand: contact times of the feet [s]; contact: contacts in the last substep; heads, stands: 1 if the command is a
+    # heading, is to stand still; left, push: time until the next command, the next push [s]; age: number of steps of
+    # the environment
     memory: Mapping[str, Any] = {
         "command": 3, "heading": 1, "heads": 1, "stands": 1, "left": 1, "push": 1, "last": 12, "before": 12, "air": 4, "stand": 4,
         "contact": 4, "peak": 4, "bias": 12, "age": 1,
@@ -105,22 +117,22 @@ class Go1VelocityFlat(Scenery, Env):
     timestep = 0.005
     height = 0.278
     noise = 1.0
-    """Of all noise. 0: none."""
+    """Factor of all noise. 0: no noise."""
     noises: Mapping[str, float] = {"linvel": 0.5, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.01, "joint_vel": 1.5}
     stages = ((0, (-1.0, 1.0), (-0.5, 0.5)), (120_000, (-1.5, 2.0), (-0.7, 0.7)), (240_000, (-2.0, 3.0), (-0.7, 0.7)))
-    """From so many steps of the environment on: vx, wz within these."""
+    """(steps, range of vx, range of wz): the ranges apply from this number of the environment's steps."""
     sideways = (-1.0, 1.0)
     command_time = (3.0, 8.0)
     forward, heading, standing = 0.2, 0.3, 0.1
     push_time = (1.0, 3.0)
     push_speed = (0.5, 0.5, 0.4, 0.52, 0.52, 0.78)
-    """Of pushes along each axis of the world: [m/s], [rad/s]."""
+    """Largest velocity of pushes along each axis of the world: [m/s], [rad/s]."""
     bias_range = 0.015
     lean = np.deg2rad(70.0)
     swing_height = 0.1
     soft_limit = 0.9
     least_command = 0.05
-    """Of |(vx, vy)| + |wz| where the robot is to walk."""
+    """Smallest |(vx, vy)| + |wz| at which the robot is to walk."""
     weights: Mapping[str, float] = {
         "track_linear_velocity": 2.0, "track_angular_velocity": 2.0, "upright": 1.0, "pose": 1.0, "dof_pos_limits": -1.0,
         "action_rate_l2": -0.1, "foot_clearance": -2.0, "foot_swing_height": -0.25, "foot_slip": -0.1, "soft_landing": -1e-5,
@@ -153,8 +165,13 @@ class Go1VelocityFlat(Scenery, Env):
     # -- episodes
 
     def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
-        """Feet, all alike: friction 0.3 to 1.5, against turning 1e-4 to 2e-2 and against rolling 1e-5 to 5e-3, the last two evenly in their
-        logarithm. Trunk: centre of mass +-(0.025, 0.025, 0.03) m. Joints: bias +-0.015 rad."""
+        """Draw the parameters of an episode.
+
+        feet     all with the same friction: sliding 0.3 to 1.5, torsional 1e-4 to 2e-2, rolling 1e-5 to 5e-3; the last
+                 two are uniform in their logarithm
+        trunk    centre of mass +-(0.025, 0.025, 0.03) m
+        joints   bias +-0.015 rad
+        """
         friction, ipos = at_random(p.geom_friction), at_random(p.body_ipos)
         turning, rolling = (
             np.exp(rng.uniform(np.log(low), np.log(high))) for low, high in ((1e-4, 2e-2), (1e-5, 5e-3))
@@ -175,7 +192,7 @@ class Go1VelocityFlat(Scenery, Env):
         self.steer(x, m)
 
     def speeds(self, m: Memory) -> tuple[Any, Any]:
-        """The least and the greatest (vx, vy, wz)."""
+        """Return the lower and the upper bounds of (vx, vy, wz)."""
         low, high = (np.array([self.stages[0][1][k], self.sideways[k], self.stages[0][2][k]]) for k in (0, 1))
         for since, ahead, turns in self.stages[1:]:
             wide = [np.array([ahead[k], self.sideways[k], turns[k]]) for k in (0, 1)]
@@ -183,7 +200,7 @@ class Go1VelocityFlat(Scenery, Env):
         return low, high
 
     def draw_command(self, m: Memory, rng: Draws, due: Any) -> None:
-        """A new command where it is due, and when the next one is."""
+        """Draw a new command and the time until the next one, where one is due."""
         low, high = self.speeds(m)
         command = low + (high - low) * rng.random(3)
         ahead = [np.maximum(np.abs(command[:1]), 0.3), np.zeros(2)]
@@ -199,7 +216,10 @@ class Go1VelocityFlat(Scenery, Env):
             setattr(m, name, np.where(due, new, getattr(m, name)))
 
     def steer(self, x: State, m: Memory) -> None:
-        """The command towards a heading: wz = 0.5 (heading - yaw), the turn within half a turn, within the speeds; 0 of one that stands."""
+        """Update the command: wz of a heading, and 0 for standing still.
+
+        wz = 0.5 (heading - yaw), with the angle in -pi to pi, clipped to the range of wz
+        """
         ahead, (low, high) = x.rotation("trunk")[:2, 0], self.speeds(m)
         cos, sin = np.cos(m.heading[0]), np.sin(m.heading[0])
         turn = np.arctan2(sin * ahead[0] - cos * ahead[1], cos * ahead[0] + sin * ahead[1])
@@ -210,19 +230,19 @@ class Go1VelocityFlat(Scenery, Env):
     # -- a control step
 
     def feet_heights(self, x: State) -> Any:
-        """Of the feet's middles above the ground (4) [m], as rays downwards see them: from 0 to 1."""
+        """Return the heights of the feet's centres above the ground (4) [m], as measured by downward rays: 0 to 1."""
         return np.minimum(np.maximum(np.stack([x.site(leg)[2] for leg in LEGS]), 0.0), 1.0)
 
     def feet_touch(self, x: State) -> Any:
-        """Which feet have a contact with the ground (4): 0 or 1."""
+        """Return 1 for each foot with a contact with the ground, else 0 (4)."""
         return np.stack([np.where(x.site(leg)[2] < self.radius, 1.0, 0.0) for leg in LEGS])
 
     def feet_forces(self, x: State) -> Any:
-        """Of the feet on the ground (4, 3) [N], world axes."""
+        """Return the forces of the feet on the ground (4, 3) [N], world axes."""
         return np.stack([-x.contact_force(f"{leg}_foot_collision", other=FLOOR) for leg in LEGS])
 
     def actuate(self, x: State, a: Any, m: Memory) -> Any:
-        """Targets; times of contact are counted in passes."""
+        """Return the motor targets, and update the contact times in each substep."""
         m.contact = self.feet_touch(x)
         m.air, m.stand = (m.air + self.timestep) * (1 - m.contact), (m.stand + self.timestep) * m.contact
         return self.pose + self.action_scale * a - m.bias
@@ -231,15 +251,15 @@ class Go1VelocityFlat(Scenery, Env):
         return x.rotation("trunk")[2, 2] < np.cos(self.lean)
 
     def lands(self, m: Memory) -> Any:
-        """Feet that came down within the last step (4): 0 or 1."""
+        """Return 1 for each foot that landed within the last step, else 0 (4)."""
         return m.contact * np.where(m.stand < self.dt + 1e-6, 1.0, 0.0)
 
     def peaks(self, x: State, m: Memory) -> Any:
-        """How high feet have been since they last came down (4) [m]."""
+        """Return the largest heights of the feet since their last landing (4) [m]."""
         return np.where(m.contact > 0.5, m.peak, np.maximum(m.peak, self.feet_heights(x)))
 
     def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        """Of the reward, without weights."""
+        """Return the reward terms, without weights."""
         turned, joints = x.rotation("trunk"), x.q[7:]
         linear, angular = turned.T @ x.v[:3], x.v[3:6]
         asked = np.sqrt((m.command[:2] ** 2).sum()) + np.abs(m.command[2])
@@ -281,7 +301,7 @@ class Go1VelocityFlat(Scenery, Env):
         return {"v": join(v[:3] + push[:3], v[3:6] + x.rotation("trunk").T @ push[3:], v[6:])}
 
     def kick(self, rng: Draws) -> Any:
-        """The change of velocity of a push (6): linear [m/s], angular [rad/s], world axes."""
+        """Draw the change of velocity of a push (6): linear [m/s], angular [rad/s], world axes."""
         return rng.uniform(-1.0, 1.0, 6) * np.array(self.push_speed)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:

@@ -1,5 +1,7 @@
-"""Quadrupeds that follow a velocity command, by MuJoCo Playground's definition of Go1JoystickFlatTerrain (locomotion/go1/joystick.py,
-randomize.py at d5e6b47)."""
+"""Quadrupeds that follow a velocity command, by the definition of MuJoCo Playground.
+
+Source: Go1JoystickFlatTerrain (locomotion/go1/joystick.py, randomize.py at d5e6b47).
+"""
 
 from __future__ import annotations
 
@@ -25,25 +27,32 @@ if TYPE_CHECKING:
 class QuadrupedJoystick(Scenery, Env):
     """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
 
-    50 control steps a second, 1000 an episode, each of 5 passes of 4 ms. Actions (12), in the joints' order of the model, are targets
-    of its motors: stance + action_scale a [rad].
+    There are 50 control steps a second and 1000 in an episode, each of 5 substeps of 4 ms. Actions (12), in the model's
+    joint order, set the targets of the motors: stance + action_scale a [rad].
 
-    observe   actor (48): linear velocity of the imu [m/s], its gyro [rad/s], gravity's direction, all in its axes; joints less the
-              stance [rad], their velocities [rad/s]; the last action; the command. Uniform noise on all but the last two.
-              critic (123): the actor's; without noise gyro, accelerometer [m/s^2], gravity, linear velocity, angular velocity in world
-              axes, joints less the stance, their velocities; motors' torques [N m]; which feet touch; feet's velocities, world axes; how
-              long each has been in the air [s]; 4 zeros, where Playground has what its pushes do, which are off there as well
-    reward    the sum of `weights` times its terms, times dt, not below 0
-    command   the first uniform within `reach`. A new one after a time of exponential distribution, mean `patience`: each number stays
-              with probability 1/2, else it is uniform within `reach` with probability `moving`, or 0
-    ends      where the imu's z axis points down
-    reset     at the stance, in place and turned at random, base velocities uniform within 0.5
-    randomise friction of the ground, dry friction and armature of joints, masses and their centre in the trunk, joints' zeros
+    observe   actor (48): linear velocity [m/s], gyro [rad/s] and gravity direction, all in the axes of the imu; joint
+              positions minus the stance [rad], joint velocities [rad/s]; the last action; the command. All but the last
+              two have uniform noise.
+              critic (123): the actor's observation; without noise: gyro, accelerometer [m/s^2], gravity, linear
+              velocity, angular velocity in world axes, joint positions minus the stance, joint velocities; motor
+              torques [N m]; contacts of the feet; velocities of the feet, world axes; air times of the feet [s]; 4
+              zeros in the place of Playground's pushes, which are off there as well
+    reward    the sum of `weights` times the terms, times dt, at least 0
+    command   the first is uniform within `reach`. A new one follows after an exponentially distributed time with mean
+              `patience`: each number is unchanged with probability 1/2; else it is uniform within `reach` with
+              probability `moving`, or 0
+    ends      when the imu's z axis points down
+    reset     the stance at a random position and yaw, base velocities uniform within 0.5
+    randomise friction of the ground, dry friction and armature of joints, masses, the trunk's centre of mass,
+              zero positions of joints
 
-    Differences to Playground: the action, the command and the contacts in an observation are those after the step, there of one step
-    before; numbers of positions and velocities are of the state itself, there of one pass (4 ms) before; models are drawn for each
-    episode (randomise_at="start": once, as there); where an episode begins nothing touches yet and the accelerometer shows gravity alone
-    missing; the solver converges.
+    Differences from Playground:
+    - The action, the command and the contacts in an observation are those after the step; Playground's are one step
+      older.
+    - Positions and velocities are those of the state itself; Playground's are one substep (4 ms) older.
+    - Models are drawn for each episode; randomise_at="start" draws them once, as Playground does.
+    - At the beginning of an episode there are no contacts, and the accelerometer shows only gravity.
+    - The solver converges.
     """
 
     dt, steps = 0.02, 1000
@@ -64,10 +73,10 @@ class QuadrupedJoystick(Scenery, Env):
     timestep = 0.004
     stance: tuple[float, ...] = (0.1, 0.9, -1.8, -0.1, 0.9, -1.8, 0.1, 0.9, -1.8, -0.1, 0.9, -1.8)
     height: float | None = 0.278
-    """Of the root where an episode begins [m]. None: the feet touch the ground."""
+    """Initial height of the root [m]. None: the feet touch the ground."""
     action_scale = 0.5
     noise = 1.0
-    """Of all noise. 0: none."""
+    """Factor of all noise. 0: no noise."""
     noises: Mapping[str, float] = {
         "linvel": 0.1,
         "gyro": 0.2,
@@ -102,8 +111,12 @@ class QuadrupedJoystick(Scenery, Env):
     # -- episodes
 
     def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
-        """Floor: friction 0.4 to 1. Joints: dry friction x 0.9 to 1.1, armature x 1 to 1.05, zeros +-0.05 rad. Bodies: masses x 0.9
-        to 1.1, the trunk's +-1 kg and its centre of mass +-0.05 m."""
+        """Draw the parameters of an episode.
+
+        floor    friction 0.4 to 1
+        joints   dry friction times 0.9 to 1.1, armature times 1 to 1.05, zero positions +-0.05 rad
+        bodies   masses times 0.9 to 1.1; trunk: mass +-1 kg, centre of mass +-0.05 m
+        """
         friction, ipos, mass = (at_random(getattr(p, name)) for name in ("geom_friction", "body_ipos", "body_mass"))
         joints = len(p.dof_armature) - 6
         friction[self.floor, 0] = number(rng.uniform(0.4, 1.0))
@@ -130,7 +143,7 @@ class QuadrupedJoystick(Scenery, Env):
         return q, join(speed, np.zeros(len(self.pose)))
 
     def steps_to_next(self, rng: Draws) -> Any:
-        """Control steps to the next command."""
+        """Draw the number of control steps until the next command."""
         return np.floor(rng.exponential(self.patience) / self.dt + 0.5)
 
     def next_command(self, rng: Draws, command: Any) -> Any:
@@ -147,19 +160,19 @@ class QuadrupedJoystick(Scenery, Env):
         return x.sensor("upvector")[2] < 0
 
     def feet_heights(self, x: State, m: Memory) -> Any:
-        """Of the feet's sites above the ground (4) [m]."""
+        """Return the heights of the feet's sites above the ground (4) [m]."""
         return np.stack([x.site(leg)[2] for leg in LEGS])
 
     def feet_speeds(self, x: State) -> Any:
-        """Velocities of the feet's sites (4, 3) [m/s], world axes."""
+        """Return the velocities of the feet's sites (4, 3) [m/s], world axes."""
         return np.stack([x.sensor(f"{leg}_global_linvel") for leg in LEGS])
 
     def feet_touch(self, x: State) -> Any:
-        """Which feet touch the ground (4): 0 or 1."""
+        """Return 1 for each foot that touches the ground, else 0 (4)."""
         return np.stack([x.touches(leg) for leg in LEGS])
 
     def terms(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        """Of the reward, without weights."""
+        """Return the reward terms, without weights."""
         moves = np.where(np.sqrt((m.command**2).sum()) > 0.01, 1.0, 0.0)
         stands = np.where(np.sqrt((m.command**2).sum()) < 0.01, 1.0, 0.0)
         linear, angular, up = x.sensor("local_linvel"), x.sensor("gyro"), x.sensor("upvector")
@@ -168,7 +181,8 @@ class QuadrupedJoystick(Scenery, Env):
         touch, height = self.feet_touch(x), self.feet_heights(x, m)
         speed2 = (self.feet_speeds(x)[:, :2] ** 2).sum(axis=1)
         air, peak = m.air + self.dt, np.maximum(m.peak, height)
-        # a foot comes down: it was in the air, and touches now or did one step before, which forgives a step without contact
+        # A foot lands if it was in the air and touches now or touched one step ago; this tolerates one step without
+        # contact.
         lands = np.where(m.air > 0, np.maximum(touch, m.contact), 0.0)
         beyond = np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
         return {
@@ -205,7 +219,7 @@ class QuadrupedJoystick(Scenery, Env):
         m.contact, m.last = 1.0 - flies, a
 
     def measured(self, x: State) -> dict[str, Any]:
-        """What the actor measures, by the names of `noises`, without noise."""
+        """Return the actor's measurements, by the names of `noises`, without noise."""
         return {
             "linvel": x.sensor("local_linvel"),
             "gyro": x.sensor("gyro"),
@@ -215,7 +229,7 @@ class QuadrupedJoystick(Scenery, Env):
         }
 
     def noisy(self, rng: Draws, clean: Mapping[str, Any]) -> dict[str, Any]:
-        """What the actor sees of it."""
+        """Return the measurements with noise."""
         return with_noise(rng, clean, self.noises, self.noise)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
@@ -229,7 +243,11 @@ class QuadrupedJoystick(Scenery, Env):
         return {"actor": actor, "critic": critic}
 
     def mirror(self) -> dict[str, Mirror]:
-        """But for the imu of the Go1, 7 cm to the right of its middle: its velocity is off by twice that times the rate of turning."""
+        """Return the mirrors of the observations and of the action.
+
+        The symmetry is exact except for the Go1's imu, which is 7 cm to the right of the middle: the error of its
+        velocity is twice this distance times the yaw rate.
+        """
         joints, legs = self.joints_mirrored, Mirror((1, 0, 3, 2))
         actor = joined(VECTOR, AXIAL, VECTOR, joints, joints, joints, COMMAND)
         critic = joined(
@@ -248,7 +266,7 @@ class Go1JoystickFlat(QuadrupedJoystick):
 
 
 class Go2JoystickFlat(QuadrupedJoystick):
-    """Unitree Go2 on a plane, by the definition of Go1JoystickFlat with the Go2's numbers; it begins with its feet on the ground."""
+    """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers. An episode begins with the feet on the ground."""
 
     root = "base"
     stance = (0.0, 0.9, -1.8) * 4
@@ -261,25 +279,25 @@ class Go2JoystickFlat(QuadrupedJoystick):
 
 
 def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:
-    """Arrays with noise that is uniform within `level` times theirs by name."""
+    """Add uniform noise within +-level * noises[name] to each array."""
     if not level:
         return dict(clean)
     return {name: y + rng.uniform(-level * noises[name], level * noises[name], len(y)) for name, y in clean.items()}
 
 
 def join(*parts: Any) -> Any:
-    """One array of numbers, symbolic or not."""
+    """Concatenate numbers, symbolic or not, to one array."""
     return symbols([number for part in parts for number in values_of(part, "numbers")])
 
 
 def number(x: Any) -> Any:
-    """The one number of an array, symbolic or not."""
+    """Return the single number of an array, symbolic or not."""
     (found,) = values_of(x, "number", 1)
     return found
 
 
 def at_random(nominal: Any) -> Any:
-    """A copy of a parameter's numbers whose elements may become symbols."""
+    """Return a copy of a parameter as an array of objects, whose elements may become symbols."""
     return np.array(nominal, dtype=object)
 
 

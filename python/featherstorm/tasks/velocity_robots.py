@@ -1,9 +1,10 @@
-"""Robots of the velocity tasks, as MuJoCo's models: their numbers, what of them touches the ground, their motors and sensors.
+"""Robots of the velocity tasks as MuJoCo models: collision geoms, motors and sensors.
 
-Go1 and G1 are the files of the package mjlab (asset_zoo/robots/unitree_go1/xmls/go1.xml and unitree_g1/xmls/g1.xml), whose links have the
-numbers of MuJoCo Menagerie; Go2 is the built-in robot "go2". Meshes are left out, but for pictures. Motors, dry friction, contacts, sensors and the
-solver's options are those of MuJoCo Playground's feet-only models (locomotion/go1/xmls, locomotion/g1/xmls), but that its solver stops
-after one iteration (Go1) or three (G1) and ours where it has converged.
+Go1 and G1 are the files of the package mjlab (asset_zoo/robots/unitree_go1/xmls/go1.xml and unitree_g1/xmls/g1.xml),
+whose links have the numbers of MuJoCo Menagerie; Go2 is the built-in robot "go2". Meshes are used only for drawing.
+Motors, dry friction, contacts, sensors and solver options are those of MuJoCo Playground's feet-only models
+(locomotion/go1/xmls, locomotion/g1/xmls). One difference remains: Playground's solver stops after one iteration (Go1)
+or three (G1), and ours iterates to convergence.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ FLOOR = "floor"
 
 
 class Motor(NamedTuple):
-    """Of a joint: stiffness [N m/rad], damping [N m s/rad], effort [N m], armature [kg m^2], dry friction [N m]."""
+    """Motor: stiffness [N m/rad], damping [N m s/rad], effort [N m], armature [kg m^2], dry friction [N m]."""
 
     kp: float
     kd: float
@@ -34,10 +35,11 @@ class Motor(NamedTuple):
 
 # hip, thigh and calf of a leg
 GO1 = (Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 23.7, 0.005, 0.3), Motor(35, 0.5, 35.55, 0.005, 1.0))
-# Efforts of the URDF; armature and dry friction of MuJoCo Menagerie's unitree_go2/go2.xml. Stiffness of its go2_mjx.xml, so that 16.1 kg
-# sink as little as the Go1's 12.7 kg; damping of ours, by the same ratio (there 0.5, and 2 of the joints').
+# Efforts are those of the URDF; armature and dry friction those of MuJoCo Menagerie's unitree_go2/go2.xml. The
+# stiffness is that of its go2_mjx.xml, so that 16.1 kg sink as little as the Go1's 12.7 kg. The damping is ours, scaled
+# by the same ratio (Menagerie has 0.5, and 2 more in the joints).
 GO2 = (Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 23.7, 0.01, 0.2), Motor(50, 0.6, 45.43, 0.01, 0.2))
-# by a part of the joint's name, the first that fits
+# by a part of the joint's name; the first match applies
 G1 = {
     "hip_pitch": Motor(75, 2, 88, 0.01017752004, 0.1),
     "hip_roll": Motor(75, 2, 139, 0.025101925, 0.1),
@@ -57,7 +59,10 @@ GO2_IMU = (-0.02557, 0.0, 0.04232)
 
 
 def mjlab_file(robot: str) -> str:
-    """An .xml of the package mjlab, which is not imported. FileNotFoundError where it is not installed."""
+    """Return the path of a robot's .xml in the package mjlab, which is not imported.
+
+    Errors: FileNotFoundError if the package is not installed.
+    """
     found = importlib.util.find_spec("mjlab")
     folders = list(found.submodule_search_locations or []) if found else []
     path = os.path.join(*folders[:1], "asset_zoo", "robots", f"unitree_{robot}", "xmls", f"{robot}.xml")
@@ -70,7 +75,7 @@ def mjlab_file(robot: str) -> str:
 
 
 def links(robot: str, drawn: bool = False) -> Any:
-    """An MjSpec of mjlab's file, without sensors. drawn: with its meshes, which touch nothing."""
+    """Return an MjSpec of mjlab's file, without sensors. drawn: with its meshes, which do not collide."""
     import mujoco
 
     spec = mujoco.MjSpec.from_file(mjlab_file(robot))
@@ -86,27 +91,27 @@ def links(robot: str, drawn: bool = False) -> Any:
 
 
 def solids(spec: Any) -> list[Any]:
-    """Geoms that are not meshes."""
+    """Return the geoms that are not meshes."""
     import mujoco
 
     return [geom for geom in spec.geoms if geom.type != mujoco.mjtGeom.mjGEOM_MESH]
 
 
 class Scenery:
-    """What a task of a model that is made here has of it: for the engine, and for pictures."""
+    """Base class of tasks whose model is built from an MjSpec, for simulation and for drawing."""
 
-    start: Any  # q where an episode begins
+    start: Any  # q at the beginning of an episode
 
     def spec(self, drawn: bool = False) -> Any:
-        """An MjSpec of the robot on its ground. drawn: with what is there for pictures alone, the same bodies and joints."""
+        """Return an MjSpec of the robot on its ground. drawn: add the geometry for drawing, without new bodies."""
         raise NotImplementedError(f"{type(self).__name__} has no method `spec`")
 
     def scene(self) -> Any:
-        """MuJoCo's model of the robot on its ground."""
+        """Return the mujoco.MjModel of the robot on its ground."""
         return self.spec().compile()
 
     def look(self) -> Any:
-        """The same as pictures show it: by its meshes where it has some, on a floor of squares, under a sky."""
+        """Return the model for drawing: with meshes if the robot has them, a checkered floor and a sky."""
         import mujoco
 
         spec = self.spec(drawn=True)
@@ -139,7 +144,10 @@ class Scenery:
 
 
 def spec_of(compiled: Any) -> Any:
-    """An MjSpec of the bodies, joints and geoms of a compiled model that has one joint a body and no meshes."""
+    """Return an MjSpec with the bodies, joints and geoms of a compiled model.
+
+    The model must have one joint per body and no meshes.
+    """
     import mujoco
 
     m, spec = compiled, mujoco.MjSpec()
@@ -174,7 +182,7 @@ def spec_of(compiled: Any) -> Any:
 
 
 def solve_as_playground(spec: Any, timestep: float) -> None:
-    """Euler's integrator, with damping of joints explicit."""
+    """Select Euler's integrator, with explicit joint damping."""
     import mujoco
 
     spec.option.timestep, spec.option.integrator = timestep, mujoco.mjtIntegrator.mjINT_EULER
@@ -182,9 +190,11 @@ def solve_as_playground(spec: Any, timestep: float) -> None:
 
 
 def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) -> None:
-    """A motor that holds a position: torque kp (target - q) - kd v, the first part within the effort, targets within the joint's range.
+    """Add a position motor: torque kp (target - q) - kd v.
 
-    effort_of_joint   the effort is the joint's, as in the file of the G1; else the actuator's
+    The first part is limited to the effort, and targets to the joint's range.
+
+    effort_of_joint   the effort limits the joint, as in the file of the G1; else it limits the actuator
     """
     import mujoco
 
@@ -202,7 +212,7 @@ def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) ->
 
 
 def sense(spec: Any, name: str, kind: str, site: str) -> None:
-    """A sensor at a site: gyro, velocimeter, accelerometer, force, or one of frames."""
+    """Add a sensor at a site: gyro, velocimeter, accelerometer, force, or a frame sensor."""
     import mujoco
 
     found = spec.add_sensor(name=name, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind.upper()}"))
@@ -210,7 +220,7 @@ def sense(spec: Any, name: str, kind: str, site: str) -> None:
 
 
 def add_floor(spec: Any, friction: float = 0.6, name: str = FLOOR) -> Any:
-    """A plane whose friction and number of contact directions hold for whatever touches it."""
+    """Add a plane whose friction and condim apply to all its contacts."""
     import mujoco
 
     return spec.worldbody.add_geom(
@@ -220,7 +230,7 @@ def add_floor(spec: Any, friction: float = 0.6, name: str = FLOOR) -> Any:
 
 
 def quadruped(spec: Any, motors: Sequence[Motor], timestep: float) -> Any:
-    """An MjSpec with motors, sensors and feet that touch the ground; it has sites "imu" and the LEGS."""
+    """Add motors, sensors and colliding feet to an MjSpec that has sites "imu" and the LEGS."""
     solve_as_playground(spec, timestep)
     for geom in solids(spec):
         geom.contype, geom.conaffinity, geom.condim = 0, 0, 1
@@ -248,12 +258,12 @@ def hinges(spec: Any) -> list[Any]:
 
 
 def go1_spec(timestep: float = 0.004, drawn: bool = False) -> Any:
-    """Unitree Go1 without a ground. Joints FR, FL, RR, RL."""
+    """Return the Unitree Go1 without a ground. The order of the legs is FR, FL, RR, RL."""
     return quadruped(links("go1", drawn), GO1, timestep)
 
 
 def go2_spec(timestep: float = 0.004) -> Any:
-    """Unitree Go2 without a ground. Joints FL, FR, RL, RR."""
+    """Return the Unitree Go2 without a ground. The order of the legs is FL, FR, RL, RR."""
     spec = spec_of(go2_compiled())
     spec.body("base").add_site(name="imu", pos=GO2_IMU)
     for leg in LEGS:
@@ -270,7 +280,10 @@ def go2_compiled() -> Any:
 
 
 def g1_spec(timestep: float = 0.002, drawn: bool = False) -> Any:
-    """Unitree G1 on a floor: feet are boxes, which touch the floor and each other, and hands touch thighs."""
+    """Return the Unitree G1 on a floor.
+
+    Feet are boxes that collide with the floor and each other; hands collide with thighs.
+    """
     import mujoco
 
     spec = links("g1", drawn)
@@ -319,7 +332,11 @@ def g1_spec(timestep: float = 0.002, drawn: bool = False) -> Any:
 
 
 def stance_height(m: Any, joints: Any, geoms: Sequence[str]) -> float:
-    """Of the root, where the lowest of some spheres touches z = 0 [m]. joints (n): of an upright robot."""
+    """Return the height of an upright robot's root at which the lowest of some spheres touches z = 0 [m].
+
+    joints   positions (n) of the joints
+    geoms    names of the spheres
+    """
     import mujoco
 
     data = mujoco.MjData(m)

@@ -1,5 +1,8 @@
-"""Quadrupeds that follow a velocity command on a height field that all environments share, each standing elsewhere on it: MuJoCo
-Playground's Go1JoystickRoughTerrain with a field of ours."""
+"""Quadrupeds that follow a velocity command on a height field.
+
+The definition is MuJoCo Playground's Go1JoystickRoughTerrain, with our own field. All environments share the field, and
+each stands at another location on it.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,17 @@ if TYPE_CHECKING:
     from ..environment.draws import Draws
     from ..environment.memory import Memory, Parameters
 
-HALF, RISE = 20.0, 0.05  # of the field: half its side, its highest point above its lowest [m]
+HALF, RISE = 20.0, 0.05  # of the field: half its side, height of its highest point above its lowest [m]
 CELLS = 256
-AROUND = 2.0  # where on the field an environment may stand: this far from its middle along each side [m]
+AROUND = 2.0  # largest distance of an environment from the middle of the field, along each side [m]
 
 
 @cache
 def rocks(cells: int = CELLS, seed: int = 0) -> npt.NDArray[np.float64]:
-    """Heights from 0 to 1 (cells, cells): noise whose power falls with the square of the wave number, of waves of 0.3 m and more."""
+    """Return heights from 0 to 1 (cells, cells).
+
+    They are noise whose power falls with the square of the wave number, with waves of 0.3 m and longer.
+    """
     rng = np.random.default_rng(seed)
     waves = np.fft.fftfreq(cells, 2 * HALF / cells)  # [1/m]
     length = np.hypot(waves[:, None], waves[None, :])
@@ -34,7 +40,7 @@ def rocks(cells: int = CELLS, seed: int = 0) -> npt.NDArray[np.float64]:
 
 
 def add_field(spec: Any) -> None:
-    """The height field as the ground, with its lowest point at z = 0."""
+    """Add the height field as the ground, with its lowest point at z = 0."""
     import mujoco
 
     spec.add_hfield(name="rocks", size=[HALF, HALF, RISE, 1.0], nrow=CELLS, ncol=CELLS, userdata=rocks().ravel())
@@ -47,9 +53,10 @@ def add_field(spec: Any) -> None:
 class RoughQuadruped(QuadrupedJoystick):
     """A quadruped on rocks up to 5 cm high, by QuadrupedJoystick's definition.
 
-    The field is 40 m by 40 m and as fine as 0.16 m. Each episode has it elsewhere, within 2 m along each of its sides. Heights of feet
-    in the reward are those above z = 0, as in Playground. Where the field ends a robot falls: of commands that change as the task has it
-    3 in 100 lead so far in 20 s; one above 1 m/s that stays may.
+    The field is 40 m by 40 m, with a resolution of 0.16 m. Each episode shifts it by up to 2 m along each of its sides.
+    Heights of feet in the reward are those above z = 0, as in Playground. A robot falls at the edge of the field. With
+    the changing commands of the task, 3 of 100 episodes of 20 s reach the edge; a constant command above 1 m/s may also
+    reach it.
     """
 
     parameters = (*QuadrupedJoystick.parameters, "geom_pos")

@@ -1,8 +1,8 @@
-"""Quadrupeds that follow a velocity command on slopes, stairs and among obstacles, each environment on a ground of its own, which gets
-harder as the robot copes with it.
+"""Quadrupeds that follow a velocity command on slopes, stairs and among obstacles.
 
-The ground is a plane and boxes, whose places, sizes and slope are parameters of the model: nothing is shared, nothing is gathered from
-a table, and the heights that a robot sees are found in closed form from the same numbers.
+Each environment has its own ground, which gets harder with the robot's success. The ground is a plane and boxes; their
+positions, sizes and slope are parameters of the model. Environments share nothing and gather nothing from a table. The
+heights in the observation follow in closed form from the same parameters.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ if TYPE_CHECKING:
 
 KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")
 BOXES, LEVELS = 8, 10
-DEPTH, FLAT, FAR = 0.31, 1.3, 20.0  # of a step, from the middle to the first one, and where the last one ends [m]
+DEPTH, FLAT, FAR = 0.31, 1.3, 20.0  # stairs: depth of a step, first step and end from the middle [m]
 CLEAR, REACH = (
     1.5,
     4.0,
-)  # of the ground with obstacles: how far its middle is flat, how far their middles are at most [m]
-BURIED = -10.0  # the middle of boxes that an environment has not [m]
-# where heights are measured: ahead and to the left of the robot [m], 17 x 11 points of 0.1 m
+)  # obstacles: half width of the flat square, largest distance of their centres [m]
+BURIED = -10.0  # height of the centre of unused boxes [m]
+# height samples ahead of and to the left of the robot [m]: 17 x 11 points, 0.1 m apart
 SCAN = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 17), np.linspace(-0.5, 0.5, 11), indexing="ij"), -1).reshape(-1, 2)
 
 
 def stairs_up(height: Any) -> tuple[Any, Any]:
-    """A flat strip of 2.6 m, and four steps up to each side of it, along x. (places, sizes) of the boxes (BOXES, 3) [m]."""
+    """Return stairs up: a flat strip of 2.6 m, with four steps up on each side along x.
+
+    The result is (places, sizes) of the boxes (BOXES, 3) [m].
+    """
     places, sizes = [], []
     for side in (-1.0, 1.0):
         for k in range(BOXES // 2):
@@ -45,19 +48,22 @@ def stairs_up(height: Any) -> tuple[Any, Any]:
 
 
 def stairs_down(height: Any) -> tuple[Any, Any]:
-    """A square pyramid, on top of which the robot begins."""
+    """Return stairs down: a square pyramid, with the robot on top."""
     tops = [(BOXES - k) * height for k in range(BOXES)]
     sizes = [[FLAT + DEPTH * k, FLAT + DEPTH * k, top / 2] for k, top in enumerate(tops)]
     return table([[0.0, 0.0, top / 2] for top in tops]), table(sizes)
 
 
 def obstacles(height: Any, u: Any) -> tuple[Any, Any]:
-    """Boxes of 1 to 2 m about a flat square of 3 m, one in each eighth of the circle, as high as `height` or half as high. u (BOXES, 5):
-    uniform in 0 to 1."""
+    """Return obstacles: boxes of 1 to 2 m about a flat square of 3 m, one in each eighth of the circle.
+
+    height   height of half of the boxes; the others have half of it
+    u        (BOXES, 5) uniform in 0 to 1
+    """
     angle = (np.arange(BOXES) + 0.2 + 0.6 * u[:, 0]) * (2 * np.pi / BOXES)
     sizes, top = 0.5 + 0.5 * u[:, 2:4], height * np.where(u[:, 4] < 0.5, 0.5, 1.0)
     near = CLEAR + np.maximum(sizes[:, 0], sizes[:, 1])
-    away = near + (REACH - near) * u[:, 1]  # along the axis along which it is further
+    away = near + (REACH - near) * u[:, 1]  # distance along the axis with the larger distance
     ahead, left = np.cos(angle), np.sin(angle)
     away = away / np.maximum(np.abs(ahead), np.abs(left))
     places = np.stack([away * ahead, away * left, top / 2], axis=1)
@@ -65,11 +71,14 @@ def obstacles(height: Any, u: Any) -> tuple[Any, Any]:
 
 
 def heights(points: Any, quat: Any, places: Any, sizes: Any) -> Any:
-    """Of the ground above z = 0 (n) [m]: the plane through the origin, or the top of a box where that is higher.
+    """Return the heights (n) [m] of the ground: of the plane through the origin, or of the top of a higher box.
 
-        h = max(-(n_x x + n_y y) / n_z, p_z + s_z of boxes with |x - p_x| <= s_x, |y - p_y| <= s_y),  n the plane's z axis
+        h = max(-(n_x x + n_y y) / n_z, p_z + s_z of boxes with |x - p_x| <= s_x, |y - p_y| <= s_y),  n the plane's z
+                                                                                                      axis
 
-    points (n, 2), quat (4) of the plane, places and sizes (half, of boxes along the axes) (k, 3)
+    points   (n, 2)
+    quat     (4) orientation of the plane
+    places, sizes   centres and half sizes (k, 3) of boxes along the axes
     """
     w, x, y, z = quat
     normal = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)
@@ -81,25 +90,35 @@ def heights(points: Any, quat: Any, places: Any, sizes: Any) -> Any:
 
 
 class TerrainQuadruped(QuadrupedJoystick):
-    """A quadruped on a slope, on stairs up or down, or among obstacles: QuadrupedJoystick's definition, and
+    """A quadruped on a slope, on stairs up or down, or among obstacles.
 
-    ground    drawn for each episode, each kind as likely. Of a difficulty d = (level + u) / 10, u uniform in 0 to 1: slopes of 0.4 d in any
-              direction, steps 0.05 + 0.18 d [m] high and 0.31 deep, obstacles of 0.05 + 0.2 d [m] (legged_gym's utils/terrain.py)
-    levels    0 to 9, one for each kind, which stay with the environment. Up where the robot did not fall, came 2.3 m away from where it
-              began and walked 0.75 of the way that was commanded, along the commands; down where it fell or walked less than 0.5
-              of it; beyond 9 a level is drawn (the idea: Rudin et al. 2021, Learning to Walk in Minutes)
-    observe   beside the rest heights at 187 points about the robot, turned with it: root less ground less the height of the stance,
-              within 1 [m], with noise of 0.1 for the actor. actor (235), critic (310)
+    The definition is QuadrupedJoystick's, with these changes:
+
+    ground    drawn for each episode, all kinds with equal probability. The difficulty is d = (level + u) / 10, u
+              uniform in 0 to 1. Slopes are 0.4 d in any direction, steps 0.05 + 0.18 d [m] high and 0.31 deep,
+              obstacles 0.05 + 0.2 d [m] high (legged_gym's utils/terrain.py)
+    levels    0 to 9, one for each kind; an environment keeps them over episodes. A level rises if the robot did not
+              fall, came more than 2.3 m away from its start, and walked more than 0.75 of the commanded distance, along
+              the commands. It falls if the robot fell or walked less than 0.5 of it. Above 9 a level is drawn (idea:
+              Rudin et al. 2021, Learning to Walk in Minutes)
+    observe   additional heights at 187 points about the robot, which turn with it: root minus ground minus the height
+              of the stance, clipped to +-1 [m], with noise of 0.1 for the actor. actor (235), critic (310)
+
     Heights of feet in the reward are those above the ground.
 
-    Differences to legged_gym: kinds are as likely as each other, there 0.1 smooth slopes, 0.1 rough ones, 0.35 and 0.25 stairs, 0.2
-    obstacles; slopes have no flat middle; stairs up are on two sides, there on all four sides of a pit, and stairs have 4 or 8 steps, there 9;
-    8 obstacles, there 20 and some of them holes; levels begin with 0, there with 0 to 5, and go by how far a robot came from its origin (up:
-    4 m; down: half of the last command's way), which says little where commands are renewed every 5 s.
+    Differences from legged_gym:
+    - Kinds have equal probabilities; legged_gym has 0.1 smooth slopes, 0.1 rough slopes, 0.35 and 0.25 stairs, 0.2
+      obstacles.
+    - Slopes have no flat middle.
+    - Stairs up are on two sides; legged_gym has them on all four sides of a pit. Stairs have 4 or 8 steps instead of 9.
+    - There are 8 obstacles; legged_gym has 20, and some of them are holes.
+    - Levels begin with 0 instead of 0 to 5. legged_gym changes them by the distance from the origin (up: 4 m; down:
+      half of the last command's distance), which says little if commands change every 5 s.
     """
 
     parameters: tuple[str, ...] = (*QuadrupedJoystick.parameters, "geom_pos", "geom_size", "geom_quat")
-    # rise: height and slope of the ground where the robot begins; walked: way along commands, commanded, distance, fell
+    # rise: height and slopes of the ground at the robot's start
+    # walked: distance along the commands, commanded distance, largest distance from the start, 1 after a fall
     memory: Mapping[str, Any] = {**QuadrupedJoystick.memory, "rise": 3, "levels": len(KINDS), "kind": 1, "walked": 4}
     kept: tuple[str, ...] = ("levels", "kind", "walked")
     kinds: tuple[str, ...] = KINDS
@@ -140,7 +159,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         return {**found, "geom_friction": friction, "geom_pos": place, "geom_size": size, "geom_quat": quat}
 
     def ground(self, kind: Any, d: Any, rng: Draws) -> tuple[Any, Any, Any]:
-        """The plane's quaternion, places and sizes of the boxes, of a kind (its number) and a difficulty."""
+        """Return the plane's quaternion, and positions and sizes of the boxes, for a kind number and a difficulty."""
         heading = rng.uniform(-np.pi, np.pi)
         tilt = np.where(is_kind(kind, 0), np.arctan(0.4 * d), 0.0)
         quat = [np.cos(tilt / 2), np.sin(tilt / 2) * np.cos(heading), np.sin(tilt / 2) * np.sin(heading), 0.0]
@@ -151,7 +170,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         return join(*quat), places, sizes
 
     def next_levels(self, m: Memory, rng: Draws) -> Any:
-        """By the episode that ended; unchanged where there was none."""
+        """Return the levels after the episode that ended; unchanged if there was none."""
         walked, asked, far, fell = m.walked
         copes = np.logical_and(np.logical_and(fell < 0.5, far > 2.3), walked > 0.75 * asked)
         fails = np.logical_or(fell > 0.5, walked < 0.5 * asked)
@@ -165,7 +184,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         return self.lifted(q, m), v
 
     def lifted(self, q: Any, m: Memory) -> Any:
-        """A configuration above level ground as far above the ground of an episode; on a slope by 5 cm of a leg's reach more."""
+        """Raise a configuration from level ground to the episode's ground, plus 0.25 m times the slope."""
         rise, along_x, along_y = m.rise
         steep = np.sqrt(along_x**2 + along_y**2)
         return join(q[:2], q[2] + rise + along_x * q[0] + along_y * q[1] + 0.25 * steep, q[3:])
@@ -173,7 +192,7 @@ class TerrainQuadruped(QuadrupedJoystick):
     # -- a control step
 
     def heights_at(self, x: State, m: Memory, points: Any) -> Any:
-        """Of the ground at points (n, 2) (n) [m]."""
+        """Return the heights of the ground (n) [m] at points (n, 2)."""
         place, size, quat = (x.parameter(name) for name in ("geom_pos", "geom_size", "geom_quat"))
         return heights(points, quat[self.floor], place[self.boxes], size[self.boxes])
 
@@ -182,7 +201,7 @@ class TerrainQuadruped(QuadrupedJoystick):
         return feet[:, 2] - self.heights_at(x, m, feet[:, :2])
 
     def scan(self, x: State, m: Memory) -> Any:
-        """Heights of the root above the ground about it, less its height in the stance (187) [m]."""
+        """Return the heights of the root above ground points about it, minus the height of the stance (187) [m]."""
         ahead = x.rotation(self.root)[:2, 0]
         ahead = ahead / np.sqrt((ahead**2).sum())
         turn = np.stack([ahead, np.stack([-ahead[1], ahead[0]])], axis=1)
@@ -223,19 +242,19 @@ class Go2JoystickTerrain(TerrainQuadruped):
 
 
 def is_kind(kind: Any, k: int) -> Any:
-    """Whether the number of a kind is k."""
+    """Return True if the number of a kind is k."""
     return np.abs(kind - k) < 0.5
 
 
 def slope_of(quat: Any) -> tuple[Any, Any]:
-    """Of a plane's heights, along x and along y."""
+    """Return the slopes of a plane along x and along y, from its quaternion."""
     w, x, y, z = quat
     upright = 1 - 2 * (x * x + y * y)
     return -2 * (x * z + w * y) / upright, -2 * (y * z - w * x) / upright
 
 
 def table(rows: Any) -> Any:
-    """An array of numbers and symbols."""
+    """Return a matrix of numbers and symbols from its rows."""
     return join(*(number for row in rows for number in row)).reshape(len(rows), -1)
 
 

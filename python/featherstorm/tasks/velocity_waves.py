@@ -1,8 +1,8 @@
-"""Quadrupeds that follow a velocity command on ground that rises and falls in sines, each environment on its own.
+"""Quadrupeds that follow a velocity command on a sum of sines, different for each environment.
 
-The ground is a function, without a table of heights: z = h(x, y) = sum of a sin(k x + l y + phase). A foot is a sphere, and touches the
-plane that touches the ground where the ground is nearest to it. That plane is the foot's own, a geom whose place and turn are found anew
-before each pass, so distances and normals are those of the ground itself; its point of contact lies on it.
+The ground is a function, without a table of heights: z = h(x, y) = sum of a sin(k x + l y + phase). Each foot is a
+sphere with its own plane. Before each substep the plane becomes the tangent plane of the ground at the point nearest to
+the foot. Distances and normals are therefore those of the ground itself, and the point of contact lies on the ground.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ if TYPE_CHECKING:
     from ..environment.state import EnvironmentState as State
 
 WAVES = 3
-LENGTHS = (1.2, 4.0)  # of waves from crest to crest [m]
-LEAST, MOST = 0.02, 0.15  # sum of amplitudes where the ground is easiest and hardest [m]
-ITERATIONS = 4  # of Newton's method
-NEAR = 0.06  # up to which distance of a sphere's middle from the ground the nearest point is found exactly [m]
+LENGTHS = (1.2, 4.0)  # range of wave lengths [m]
+LEAST, MOST = 0.02, 0.15  # sum of amplitudes of the easiest and of the hardest ground [m]
+ITERATIONS = 4  # iterations of Newton's method
+NEAR = 0.06  # largest distance of a sphere's centre from the ground for which the nearest point is exact [m]
 
 
 def heights(points: Any, waves: Any) -> Any:
-    """h at points (n, 2) [m]: (n). waves (k, 4): amplitude [m], numbers of waves along x and y [rad/m], phase [rad]."""
+    """Return h (n) [m] at points (n, 2) [m].
+
+    waves   (k, 4) amplitude [m], wave numbers along x and y [rad/m], phase [rad]
+    """
     return sum(a * np.sin(k * points[:, 0] + l * points[:, 1] + phase) for a, k, l, phase in waves)
 
 
 def slopes(points: Any, waves: Any) -> Any:
-    """Of the ground along x and y at points (n, 2): (n, 2)."""
+    """Return the slopes of the ground along x and y (n, 2) at points (n, 2)."""
     found: Any = 0.0
     for a, k, l, phase in waves:
         rises = a * np.cos(k * points[:, 0] + l * points[:, 1] + phase)
@@ -44,12 +47,13 @@ def slopes(points: Any, waves: Any) -> Any:
 
 
 def nearest(middles: Any, waves: Any) -> Any:
-    """Points (x, y) of the ground that are nearest to others (n, 3) [m]: (n, 2).
+    """Return the points (x, y) (n, 2) of the ground nearest to given points (n, 3) [m].
 
         minimise 1/2 |p - c|^2 + 1/2 (h(p) - c_z)^2 by Newton's method from p = c, with
         gradient p - c + e grad h, Hessian 1 + grad h grad h^T + e hess h, e = h(p) - c_z
 
-    In the Hessian e is at least -NEAR, which keeps it positive above valleys whose radius of curvature is more than that.
+    In the Hessian e is at least -NEAR. This keeps the Hessian positive definite above valleys whose radius of curvature
+    exceeds NEAR.
     """
     x, y = middles[:, 0], middles[:, 1]
     for _ in range(ITERATIONS):
@@ -69,7 +73,10 @@ def nearest(middles: Any, waves: Any) -> Any:
 
 
 def planes(middles: Any, waves: Any) -> tuple[Any, Any]:
-    """Places (n, 3) [m] and turns (n, 4), quaternions w x y z, of planes that touch the ground where it is nearest to points (n, 3)."""
+    """Return the tangent planes of the ground at the points nearest to given points (n, 3).
+
+    The result is positions (n, 3) [m] and quaternions w x y z (n, 4).
+    """
     at = nearest(middles, waves)
     slope = slopes(at, waves)
     up = 1 / np.sqrt(1 + (slope**2).sum(axis=1))  # z of the normal, which is up (-slope, 1)
@@ -80,12 +87,15 @@ def planes(middles: Any, waves: Any) -> tuple[Any, Any]:
 
 
 class WaveQuadruped(TerrainQuadruped):
-    """A quadruped on waves of its own: QuadrupedJoystick's definition, TerrainQuadruped's scan of heights and its rules for levels, and
+    """A quadruped on its own waves.
 
-    ground    drawn for each episode: three waves in any directions, 1.2 to 4 m long, with any phases, whose amplitudes add up to
-              0.02 + 0.13 d [m], d = (level + u) / 10 the difficulty, u uniform in 0 to 1
+    The definition is QuadrupedJoystick's, with TerrainQuadruped's height scan and rules for levels.
 
-    Feet alone touch it. Seen as a ground it is exact: what a foot touches, its height in the reward and the scan are h itself.
+    ground    drawn for each episode: three waves in any directions, 1.2 to 4 m long, with any phases. Their amplitudes
+              add up to 0.02 + 0.13 d [m], with the difficulty d = (level + u) / 10, u uniform in 0 to 1
+
+    Only feet collide with the ground. The ground is exact: contacts, foot heights in the reward and the scan all use h
+    itself.
     """
 
     parameters = (*QuadrupedJoystick.parameters, "geom_pos", "geom_quat")
@@ -94,7 +104,7 @@ class WaveQuadruped(TerrainQuadruped):
     kept = ("levels", "kind", "walked", "waves")
 
     def add_ground(self, spec: Any) -> Any:
-        """A plane for each foot, which touches that foot alone; the floor touches none."""
+        """Add one plane for each foot, which collides only with this foot; the floor collides with nothing."""
         add_floor(spec).contype = 0
         for k, leg in enumerate(LEGS):
             add_floor(spec, name=f"{FLOOR}_{leg}").contype = 1 << k
@@ -110,7 +120,7 @@ class WaveQuadruped(TerrainQuadruped):
         data.qpos = self.start
         mujoco.mj_kinematics(m, data)
         self.planes = [m.geom(f"{FLOOR}_{leg}").id for leg in LEGS]
-        self.feet = np.array([data.geom(leg).xpos for leg in LEGS])  # where an episode begins on level ground, unturned
+        self.feet = np.array([data.geom(leg).xpos for leg in LEGS])  # initial positions on level ground, without yaw
         self.radius = float(m.geom(LEGS[0]).size[0])
         return found
 
@@ -126,7 +136,7 @@ class WaveQuadruped(TerrainQuadruped):
         return {**found, "geom_friction": friction}
 
     def drawn_waves(self, d: Any, rng: Draws) -> Any:
-        """Of a difficulty (WAVES, 4)."""
+        """Draw waves (WAVES, 4) of a difficulty."""
         share = rng.uniform(0.5, 1.0, WAVES)
         height = (LEAST + (MOST - LEAST) * d) * share / share.sum()
         number, heading = 2 * np.pi / rng.uniform(*LENGTHS, WAVES), rng.uniform(-np.pi, np.pi, WAVES)
@@ -134,7 +144,7 @@ class WaveQuadruped(TerrainQuadruped):
         return np.stack([height, number * np.cos(heading), number * np.sin(heading), phase], axis=1)
 
     def lifted(self, q: Any, m: Memory) -> Any:
-        """So high that no foot is in the ground, and one touches it; q as it is above level ground."""
+        """Raise a configuration above level ground so that no foot penetrates the waves, and one touches them."""
         cos, sin = 1 - 2 * q[6] ** 2, 2 * q[3] * q[6]
         x, y = self.feet[:, 0], self.feet[:, 1]
         feet = np.stack([q[0] + cos * x - sin * y, q[1] + sin * x + cos * y], axis=1)
@@ -148,7 +158,7 @@ class WaveQuadruped(TerrainQuadruped):
     # -- a control step
 
     def adapt(self, x: State, m: Memory) -> dict[str, Any]:
-        """The planes under the feet."""
+        """Return the planes under the feet, as parameters."""
         place, turn = at_random(x.parameter("geom_pos")), at_random(x.parameter("geom_quat"))
         feet = np.stack([x.site(leg) for leg in LEGS])
         place[self.planes], turn[self.planes] = planes(feet, m.waves)

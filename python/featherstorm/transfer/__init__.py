@@ -1,4 +1,4 @@
-"""Policies in MuJoCo: an environment's functions about MuJoCo's own steps, and what a policy earns there beside what it earns here."""
+"""Policies in MuJoCo: environments on MuJoCo's own steps, and comparison of a policy's returns in both engines."""
 
 try:
     import mujoco  # noqa: F401

@@ -1,4 +1,4 @@
-"""A policy's episodes here and in MuJoCo, side by side."""
+"""Comparison of a policy's episodes in the engine and in MuJoCo."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ ENGINES = ("featherstorm", "mujoco")
 
 
 class Row(NamedTuple):
-    """A figure of all episodes in both engines, with standard errors of the means. kind: "return", "length", "fell", "term", "share" or
-    "rate"."""
+    """One figure over all episodes in both engines, with standard errors of the means.
+
+    kind   "return", "length", "fell", "term", "share" or "rate"
+    """
 
     name: str
     kind: str
@@ -38,38 +40,40 @@ class Row(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Of MuJoCo's from ours, relative to ours; infinite where ours is zero and MuJoCo's is not."""
+        """(MuJoCo's - ours) / |ours|; infinite if only ours is zero."""
         away = self.mujoco - self.ours
         return 0.0 if away == 0 else away / abs(self.ours) if self.ours else math.copysign(math.inf, away)
 
 
 class Comparison:
-    """rows        figures of both engines
-    episodes    of each engine by its name, in the order of environments
+    """Figures of a policy in both engines.
+
+    rows        figures of both engines
+    episodes    engine name -> its episodes, in the order of environments
     """
 
     def __init__(
         self, task: str, conditions: Conditions, episodes: dict[str, list[Episode]], bounds: dict[str, float]
     ) -> None:
-        """bounds: of a step's terms that have one, by name."""
+        """Compute the figures. bounds: largest value of a step's reward term, by name, for the terms that have one."""
         self.task, self.conditions, self.episodes = task, conditions, episodes
         self.rows = rows_of(episodes[ENGINES[0]], episodes[ENGINES[1]], bounds)
 
     @property
     def difference(self) -> float:
-        """Of the returns' means, MuJoCo's from ours, relative to ours."""
+        """Relative difference of the mean returns, (MuJoCo's - ours) / |ours|."""
         return self.rows[0].difference
 
     @property
     def spread(self) -> float:
-        """Standard error of that difference from episode to episode, relative to ours."""
+        """Standard error of that difference, from the differences of the single episodes, relative to ours."""
         here, there = (np.array([e.reward for e in self.episodes[name]]) for name in ENGINES)
         return float(mean_of(there - here)[1] / abs(here.mean())) if here.mean() else math.inf
 
     def within(self, most: float) -> bool:
         return abs(self.difference) <= most
 
-    # -- texts
+    # -- output
 
     def heads(self) -> tuple[str, ...]:
         return ("", "here", "+-", "MuJoCo", "+-", "difference")
@@ -86,7 +90,7 @@ class Comparison:
         return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in self.cells())]) + "\n"
 
     def csv(self) -> str:
-        """A line of each episode."""
+        """Return the episodes as CSV, one line each."""
         file = io.StringIO()
         names = list(self.episodes[ENGINES[0]][0].terms)
         writer = csv.writer(file, lineterminator="\n")
@@ -98,7 +102,7 @@ class Comparison:
         return file.getvalue()
 
     def table(self) -> dict[str, Any]:
-        """Plain numbers and texts."""
+        """Return the comparison as plain numbers and strings."""
         c = self.conditions
         return {
             "task": self.task,
@@ -127,15 +131,19 @@ def compare(
     say: Callable[[int], object] = int,
     batch: EnvBatch | None = None,
 ) -> Comparison:
-    """Runs `episodes` episodes of a policy in the engine (float32) and as many in MuJoCo, with the same seeds, commands and parameters.
+    """Run `episodes` episodes of a policy in the engine (float32) and in MuJoCo.
 
-    make     returns the task, such as functools.partial(fs.tasks.make, "Hopper-v5")
-    policy   actions (B, m) of observations (B, n), or of groups of them by name: a featherstorm.learning.Policy, or any function
-    pool     that runs MuJoCo's episodes. None: one of its own in this process
-    batch    of `prepared` for such conditions, whose kernels are used
-    say      is told of each episode that is done: say(1)
+    Seeds, commands and parameters are the same.
 
-    Errors: ValueError for a policy whose sizes are not the task's, a task without a model file, commands that the task does not have.
+    make     function that returns the task, such as functools.partial(fs.tasks.make, "Hopper-v5")
+    policy   function from observations (B, n), or a dict of observation groups, to actions (B, m), such as a
+             featherstorm.learning.Policy
+    pool     pool that runs MuJoCo's episodes. None: a new one in this process
+    batch    a batch of the task `prepared` for these conditions, whose kernels are reused
+    say      say(1) is called after each finished episode
+
+    Errors: ValueError for a policy whose sizes are not the task's, a task without a model file, or commands that the
+    task does not have.
     """
     conditions = conditions or Conditions()
     if pool is None:
@@ -153,7 +161,7 @@ def compare(
 
 
 def bounds_of(task: Any) -> dict[str, float]:
-    """The most that a step can earn for following a velocity, by the term's name."""
+    """Return the largest reward of a step for following a velocity, by the term's name."""
     weights = getattr(task, "weights", {})
     return {name: task.reward_scale * weights[name] for name in TRACKING if weights.get(name)}
 
@@ -172,7 +180,7 @@ def rows_of(here: Sequence[Episode], there: Sequence[Episode], bounds: dict[str,
     if any(e.lost for e in (*here, *there)):
         found.append(row("not finite", "fell", lambda e: e.lost))
     names = here[0].terms if here else {}
-    for name, bound in bounds.items() if set(bounds) <= set(names) else ():  # of all control steps alike
+    for name, bound in bounds.items() if set(bounds) <= set(names) else ():  # averaged over all control steps
         found.append(Row(f"{TRACKING[name]}, of its bound", "share", *(x for e in both for x in share(e, name, bound))))
     if any(e.commands for e in here):
         found.append(Row("falls in 1000 commands", "rate", *(x for e in both for x in falls(e))))
@@ -180,7 +188,7 @@ def rows_of(here: Sequence[Episode], there: Sequence[Episode], bounds: dict[str,
 
 
 def share(episodes: Sequence[Episode], term: str, bound: float) -> tuple[float, float]:
-    """What a term earned of what it could have, and its standard error."""
+    """Return the sum of a term as a fraction of its bound, and the standard error."""
     steps = np.array([e.length for e in episodes], float)
     each = np.array([e.terms[term] for e in episodes]) / bound
     mean = each.sum() / steps.sum()

@@ -1,4 +1,4 @@
-"""Under what a policy is run, the same in both engines, and the task that allows it."""
+"""Conditions of a comparison, equal in both engines, and tasks prepared for them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
 
     Commands = tuple[tuple[float, ...], ...]
 
-HELD = "transfer_command"  # a row of the memory with the command that stays
+HELD = "transfer_command"  # row of the memory with the fixed command
 MASSES = ("body_mass", "body_inertia")
 FREE, SLIDE = 0, 2  # mjtJoint
-PUSHES = 9  # the function of the counter whose numbers directions of pushes are (environment.recording.FUNCTIONS has those below)
+PUSHES = 9  # function number in the counter for push directions; environment.recording.FUNCTIONS has the lower ones
 PUSH_TIME = 2.0  # between pushes [s]
 
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """seed       of what is drawn; episode k is the first one of environment k
-    commands   of tasks that have some: episode k keeps the one with number k modulo how many there are. None: as the task draws them
-    mass, friction   times those of the task, inertias with the masses
-    latency    control steps by which actions come late; the first action is there at once and stays until then
-    push       added to the root's horizontal velocity every 2 s, in directions that are drawn [m/s]
+    """Conditions under which a policy runs.
+
+    seed       seed of all random numbers; episode k is the first one of environment k
+    commands   for tasks with commands: episode k keeps command k modulo their number. None: as the task draws them
+    mass, friction   factors of the task's masses (and inertias) and frictions
+    latency    delay of actions in control steps; until then the first action is used
+    push       added to the root's horizontal velocity every 2 s, in random directions [m/s]
     """
 
     seed: int = 0
@@ -49,7 +51,7 @@ class Conditions:
         return self.commands[episode % len(self.commands)] if self.commands else None
 
     def factors(self, names: Any) -> dict[str, Any]:
-        """What parameters of a task are multiplied with, by name."""
+        """Return the factors of the task's parameters, by name."""
         found: dict[str, Any] = dict.fromkeys(MASSES, self.mass) if self.mass != 1 else {}
         if self.friction != 1:
             found["geom_friction"] = np.array([self.friction, 1, 1])
@@ -57,7 +59,7 @@ class Conditions:
         return {name: factor for name, factor in found.items() if name in names}
 
     def push_of(self, episode: int, step: int, dt: float, axes: int) -> Any:
-        """What a push adds to the root's velocity (axes,) before a control step; None where there is none."""
+        """Return the velocity (axes,) that a push adds to the root before a control step; None without a push."""
         every = max(round(PUSH_TIME / dt), 1)
         if not self.push or not axes or step == 0 or step % every:
             return None
@@ -68,7 +70,13 @@ class Conditions:
 
 
 def prepared(task: Env, scaled: bool, held: bool) -> Env:
-    """The task with masses and frictions as parameters, and with commands that stay. ValueError for a task without commands."""
+    """Return a copy of the task, prepared for conditions.
+
+    scaled   masses and frictions become parameters
+    held     the command stays fixed during an episode
+
+    Errors: ValueError if `held` and the task has no commands.
+    """
     twin: Any = task
     if scaled:
         model = task.model()
@@ -88,7 +96,7 @@ def prepared(task: Env, scaled: bool, held: bool) -> Env:
 
 
 def hold(twin: Any) -> None:
-    """Lets a task's command be that of the row HELD."""
+    """Replace the task's commands by the one in the row HELD."""
     size = twin.memory["command"]
     kept = (twin.kept,) if isinstance(twin.kept, str) else tuple(twin.kept)
     inner = twin.reset
@@ -106,7 +114,7 @@ def hold(twin: Any) -> None:
 
 
 def check_commands(task: Env, commands: Commands | None) -> None:
-    """ValueError for commands of another size than the task's."""
+    """Raise ValueError for commands whose size is not the task's."""
     size = int(np.prod(task.memory["command"])) if commands else 0
     for command in commands or ():
         if len(command) != size:
@@ -114,7 +122,7 @@ def check_commands(task: Env, commands: Commands | None) -> None:
 
 
 def root_axes(model: Model) -> int:
-    """How many of the first velocities are horizontal ones of the root: 2 of one that floats, 1 of one that slides along x, else 0."""
+    """Return the number of horizontal root velocities: 2 for a floating root, 1 for one that slides along x, else 0."""
     m = compiled(model)
     if m.njnt and int(m.jnt_type[0]) == FREE:
         return 2

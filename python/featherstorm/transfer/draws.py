@@ -1,4 +1,4 @@
-"""The numbers that the engine's stages draw for an environment, once more: Philox4x32-10 by counter (core/scalar/draws.h).
+"""Random numbers of an environment, equal to those of the engine: Philox4x32-10 by counter (core/scalar/draws.h).
 
 w = philox(counter = (env, episode, step, 2^16 function + floor(slot / 4)), key = seed), 4 words of 32 bits
 u = (floor(w[slot mod 4] / 2^9) + 1/2) / 2^23
@@ -23,11 +23,11 @@ LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 TIMES = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 WEYL = 0x9E3779B9, 0xBB67AE85
-FIRST = 64  # groups of four numbers that are drawn at once, where it is not known how many a function takes
+FIRST = 64  # groups of four numbers drawn at once if the number that a function needs is unknown
 
 
 def philox(counter: tuple[int, int, int], groups: Any, key: int) -> Any:
-    """Words (n, 4) of the counters (a, b, c, groups (n,)) under a key of 64 bits."""
+    """Return the words (n, 4) for the counters (a, b, c, groups (n,)) and a key of 64 bits."""
     a, b, c = (np.full(len(groups), x, np.uint64) for x in counter)
     d, low, high = np.asarray(groups, np.uint64), key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
@@ -38,7 +38,7 @@ def philox(counter: tuple[int, int, int], groups: Any, key: int) -> Any:
 
 
 def uniforms(seed: int, env: int, episode: int, step: int, function: int, first: int, groups: int) -> Array:
-    """Slots 4 first to 4 (first + groups) - 1, within (0, 1)."""
+    """Return the numbers of slots 4 first to 4 (first + groups) - 1, in (0, 1)."""
     counters = (function << 16) + np.arange(first, first + groups)
     words = philox((env, episode, step), counters, seed % 2**64).ravel()
     found: Array = ((words >> np.uint64(9)).astype(float) + 0.5) / 2**23
@@ -46,17 +46,21 @@ def uniforms(seed: int, env: int, episode: int, step: int, function: int, first:
 
 
 class NumberDraws(Draws):
-    """environment.draws.Draws of numbers that are known: those of environment `env` of a seed, in an episode, at a step."""
+    """environment.draws.Draws with numeric values: for one seed, environment, episode and step."""
 
     taken: dict[str, int]
 
     def __init__(self, seed: int, env: int, episode: int, step: int, function: str, taken: dict[str, int]) -> None:
-        """function: "reset", "after", "observe" or "policy"; taken: how many groups each function took the last time, which is kept there."""
+        """Prepare the draws of one call of a function.
+
+        function   "reset", "after", "observe" or "policy"
+        taken      function -> number of groups that it used in its last call; updated here
+        """
         self.where, self.function, self.taken = (seed, env, episode, step), function, taken
         self.count, self.drawn = 0, np.zeros(0)
 
     def random(self, size: Size = None) -> Any:
-        """Uniform in (0, 1): odd multiples of 2^-24."""
+        """Draw uniform numbers in (0, 1): odd multiples of 2^-24."""
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
         first, self.count = self.count, self.count + math.prod(shape)
         if self.count > len(self.drawn):

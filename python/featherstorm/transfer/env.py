@@ -1,4 +1,4 @@
-"""MujocoEnv: one environment of a task, moved by MuJoCo."""
+"""MujocoEnv: one environment of a task, stepped by MuJoCo."""
 
 from __future__ import annotations
 
@@ -26,32 +26,37 @@ if TYPE_CHECKING:
     from ..environment.task import Task
     from ..model import Model
 
-WRONG_FACTOR = "4.0.0"  # of MuJoCo, whose Newton's method has one in sparse form (its issue 3767)
+WRONG_FACTOR = "4.0.0"  # MuJoCo version whose Newton's method has a wrong factor in sparse form (its issue 3767)
 
 
 class MujocoEnv:
-    """One environment of a task whose robot comes from a model file: its functions are called with numbers, its physics is mj_step.
+    """One environment of a task whose robot comes from a model file, stepped by mj_step.
+
+    The task's functions get numbers.
 
     env = MujocoEnv(fs.tasks.make("Go1JoystickFlat"))
     obs, info = env.reset(seed=1, env=42)                        # environment 42 of a batch of that seed
     obs, reward, terminated, truncated, info = env.step(action)  # action (actions,)
 
-    converged   MuJoCo's solver goes on to its end, as the engine's does; else as the file says
+    converged   iterate MuJoCo's solver to convergence, as the engine does; else as the file says
 
-    What is drawn is what the engine draws: the same seed, environment and episode have the same first state, commands, noise and
-    parameters. obs (n,) or groups of them by name, float64; info as EnvBatch.step has it, of one environment: "reward_terms",
-    "non_finite", what `metrics` returns, and where the episode ends "final_info": its return, length and the sum of each term.
+    Random numbers equal the engine's: the same seed, environment and episode have the same first state, commands, noise
+    and parameters.
 
-    mj_model, mj_data   MuJoCo's; mj_data is as mj_step left it
+    obs    (n,), or a dict of observation groups, float64
+    info   as of EnvBatch.step, for one environment: "reward_terms", "non_finite", the outputs of `metrics`, and at the
+           end of an episode "final_info" with its return, length and the sum of each term
+
+    mj_model, mj_data   MuJoCo's objects; mj_data is as after mj_step
     model, dt, substeps, actions, low, high, groups, terms   as of an EnvBatch and its recording
 
-    Errors: ValueError for a robot that has no model file.
+    Errors: ValueError for a robot without a model file.
     """
 
     def __init__(self, task: Task, seed: int = 0, env: int = 0, converged: bool = False) -> None:
         name = type(task).__name__
         self.model = engine_of(task, None)
-        self.task: Any = task  # its functions are called with numbers in the place of symbols
+        self.task: Any = task  # its functions are called with numbers instead of symbols
         if self.model.compiled is None or step_op(self.model, name) != "world":
             raise ValueError(
                 f"{name}: MuJoCo cannot move its robot {self.model.name}, which has no model file; expected a task whose `model` "
@@ -92,15 +97,15 @@ class MujocoEnv:
         return np.array(self.mj_data.qvel)
 
     def memory(self, name: str) -> Any:
-        """Rows of the memory, a copy."""
+        """Return a copy of rows of the memory."""
         return np.array(getattr(self.m, name))
 
     def parameter(self, name: str) -> Any:
-        """A parameter of the model as it was drawn, a copy of its shape."""
+        """Return a copy of a model parameter, as drawn for the episode."""
         return np.array(self.parameters[name])
 
     def put(self, **values: Any) -> None:
-        """Other parameters, by name, until they are drawn again; or memory, by name."""
+        """Set parameters by name, until they are drawn again, or rows of the memory by name."""
         changed = {}
         for name, value in values.items():
             if name in self.parameters:
@@ -111,7 +116,7 @@ class MujocoEnv:
         write(self.mj_model, changed)
 
     def push(self, velocity: Any) -> None:
-        """Adds to the first velocities (k,), between two control steps."""
+        """Add to the first k velocities, between two control steps."""
         v = self.v
         v[: len(velocity)] += velocity
         self.simulated.move(self.q, v)
@@ -126,11 +131,11 @@ class MujocoEnv:
         episode: int | None = None,
         kept: Mapping[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode: (obs, info).
+        """Begin an episode and return (obs, info).
 
-        seed, env   what it draws as: environment `env` of a batch of this seed. None: as before
-        episode     its number, from 1 on. None: the first where seed or env is given, else the one after the last
-        kept        memory that stayed from the episode before it, by name. None: what there is
+        seed, env   draw the numbers of environment `env` in a batch with this seed. None: unchanged
+        episode     number of the episode, from 1. None: 1 if seed or env is given, else the next one
+        kept        values of the kept memory, by name. None: the present values
         """
         others = seed is not None or env is not None
         number = self.env if env is None else int(env)
@@ -156,9 +161,9 @@ class MujocoEnv:
         return self.observed(task.observe(x, m, rng)), {}
 
     def follow(self, batch: EnvBatch, number: int) -> None:
-        """Goes on from where an environment of a batch of the same task is: state, memory, parameters and what is drawn next.
+        """Continue from an environment in a batch of the same task: state, memory, parameters and random counters.
 
-        What was felt there is not taken over; the next step makes it.
+        Forces and accelerations of the last solve are not copied; the next step computes them.
         """
         key = [int(x) for x in np.asarray(batch.view(KEY))[number]]
         self.seed, self.env = (sum(x << 16 * k for k, x in enumerate(part)) for part in (key[:4], key[4:]))
@@ -198,20 +203,20 @@ class MujocoEnv:
         return NumberDraws(self.seed, self.env, self.episode, step, function, self.taken)
 
     def state(self, ctrl: Any = None) -> NumberState:
-        """Where the simulation is, as the task's functions see it."""
+        """Return the present state, as the task's functions see it."""
         given = self.ctrl if ctrl is None else ctrl
         return NumberState.of(self.simulated, self.model, float(self.steps), self.dt, self.parameters, given)
 
     # -- a control step
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """(obs, reward, terminated, truncated, info). action (actions,)."""
+        """Make a control step with action (actions,). Return (obs, reward, terminated, truncated, info)."""
         if self.ended:
             raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
         given = np.asarray(action, float)
         if given.shape != (self.actions,):
             raise ValueError(f"step: action has shape {given.shape}, expected {(self.actions,)}")
-        with np.errstate(all="ignore"):  # of a state that is not finite
+        with np.errstate(all="ignore"):  # the state may be not finite
             fine = np.abs(given) < MOST
             a = np.where(fine, given, 0.0)
             if self.task.clip:
@@ -233,7 +238,10 @@ class MujocoEnv:
         self.ctrl = listed(found, "actuate: ctrl", self.mj_model.nu)
 
     def judge(self, a: Any, fine: bool) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Reward, ends, what comes after them, observation (environment.recording.Recording.finish)."""
+        """Compute the results of a control step: reward, ends, `after`, observation.
+
+        The order is that of environment.recording.Recording.finish.
+        """
         task, m, was = self.task, self.m, flat(self.m)
         self.steps += 1
         x = self.state()
@@ -271,7 +279,7 @@ class MujocoEnv:
         return obs, reward, terminated, truncated, info
 
     def rewards(self, found: Any) -> tuple[float, dict[str, float]]:
-        """The reward and its terms, scaled."""
+        """Return the reward and its terms, scaled."""
         scale = self.task.reward_scale
         if not hasattr(found, "items"):
             self.terms = []
@@ -281,7 +289,7 @@ class MujocoEnv:
         return scale * sum(terms.values()), {name: scale * value for name, value in terms.items()}
 
     def moved(self, found: Any, x: NumberState) -> NumberState:
-        """The state after `after`."""
+        """Apply the changes that `after` returned, and return the state."""
         if found is None:
             return x
         sizes = {"q": self.model.nq, "v": self.model.nv, **self.rules.parameters}
@@ -294,7 +302,7 @@ class MujocoEnv:
         return self.state()
 
     def observed(self, found: Any, fine: bool = True) -> Any:
-        """An observation, or groups of them; zeros of a state that is not finite."""
+        """Return the observation, or its groups; zeros if the state is not finite."""
         named = hasattr(found, "items")
         groups = {
             str(name): np.asarray(listed(value, "observe"))
@@ -309,11 +317,15 @@ class MujocoEnv:
         groups = groups if fine else {name: np.zeros(n) for name, n in sizes.items()}
         return groups if named else groups[""]
 
-    # -- to look at
+    # -- rendering
 
     def render(self, width: int = 640, height: int = 480, camera: Any = None) -> Any:
-        """An image (height, width, 3) of where the simulation is, by MuJoCo's renderer; camera None: one that goes along with a robot that
-        moves away. Errors: those of viewing.Frames."""
+        """Return an image (height, width, 3) of the present state, by MuJoCo's renderer.
+
+        camera   None: a camera that follows a robot with a moving root
+
+        Errors: those of viewing.Frames.
+        """
         if self.frames is None:
             from ..viewing.frames import Frames
             from .scene import OneScene, along
@@ -322,14 +334,14 @@ class MujocoEnv:
         return self.frames.render()
 
     def close(self) -> None:
-        """Gives back what `render` needs; the next one makes it anew."""
+        """Release the resources of `render`; the next call allocates them again."""
         if self.frames is not None:
             self.frames.close()
             self.frames = None
 
 
 class Rules(Recording):
-    """What of a recording does not need a trace: times, sizes, ranges, first states."""
+    """The parts of a Recording that need no trace: times, sizes, ranges, first states."""
 
     def __init__(self, env: Task, model: Model) -> None:
         self.env, self.model, self.op, self.world = env, model, "world", True
@@ -350,9 +362,10 @@ class Rules(Recording):
 
 
 def adopted(compiled: Any, converged: bool) -> Any:
-    """A copy of a compiled model to step.
+    """Return a copy of a compiled model for stepping.
 
-    What is not finite is left to the environment; a model that MuJoCo resets itself would begin anew unseen.
+    MuJoCo's automatic reset is disabled, since it would restart the simulation without a notice. The environment
+    handles numbers that are not finite.
     """
     m = compiled.__copy__()
     m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
@@ -364,7 +377,7 @@ def adopted(compiled: Any, converged: bool) -> Any:
 
 
 def listed(x: Any, what: str, size: int | None = None) -> Numbers:
-    """What a function returned as one row of numbers, of `size` where that is given."""
+    """Convert the result of a function to one row of numbers, and check its `size` if given."""
     if x is None:
         raise TypeError(f"{what} returned None, expected numbers")
     if isinstance(x, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Episodes of a policy, in the engine and in MuJoCo, and what each of them gave."""
+"""Episodes of a policy, in the engine and in MuJoCo, and their results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 
     Policy = Callable[[Any], Any]
 
-LONGEST = 1000  # control steps of an episode of a task without a time limit
+LONGEST = 1000  # control steps of an episode if the task has no time limit
 
 
 class Episode(NamedTuple):
-    """reward     its sum; terms: those of the reward, by name
+    """Results of an episode.
+
+    reward     sum of the rewards
+    terms      sums of the reward terms, by name
     length     control steps
-    fell       whether it ended before its time; lost: by a state that is not finite
-    commands   how many it had; 0 of a task without
+    fell       True if the episode ended before its time limit
+    lost       True if it ended by a state that is not finite
+    commands   number of commands; 0 for a task without commands
     """
 
     reward: float
@@ -36,7 +40,7 @@ class Episode(NamedTuple):
 
 
 def check_policy(policy: Any, task: Env, groups: dict[str, int], actions: int) -> None:
-    """ValueError for a policy whose sizes are not the task's."""
+    """Raise ValueError for a policy whose sizes are not the task's."""
     name = type(task).__name__
     if not hasattr(policy, "sizes"):
         return
@@ -50,7 +54,7 @@ def check_policy(policy: Any, task: Env, groups: dict[str, int], actions: int) -
 
 
 class Late:
-    """Actions that come some control steps late."""
+    """Delay of actions by some control steps."""
 
     def __init__(self, latency: int) -> None:
         self.latency = latency
@@ -62,7 +66,10 @@ class Late:
 
 
 def ours(batch: EnvBatch, policy: Policy, conditions: Conditions, say: Callable[[int], object] = int) -> list[Episode]:
-    """The first episode of each environment of a batch with autoreset="disabled". say: is told of each episode that ended."""
+    """Run the first episode of each environment in a batch with autoreset="disabled".
+
+    say   say(1) is called for each episode that ends
+    """
     n, task = batch.num_envs, batch.task
     late, axes = Late(conditions.latency), root_axes(batch.model)
     if conditions.commands:
@@ -109,7 +116,10 @@ def ours(batch: EnvBatch, policy: Policy, conditions: Conditions, say: Callable[
 def in_mujoco(
     env: MujocoEnv, policy: Policy, conditions: Conditions, number: int, each: Callable[[MujocoEnv], object] = id
 ) -> Episode:
-    """The first episode of environment `number`. each: is called where the episode begins, and after each control step."""
+    """Run the first episode of environment `number`.
+
+    each   called at the start of the episode, and after each control step
+    """
     late, axes = Late(conditions.latency), root_axes(env.model)
     command = conditions.command(number)
     kept = {} if command is None else {HELD: command}
@@ -136,18 +146,18 @@ def in_mujoco(
 
 
 def begin_with_nominal(env: MujocoEnv) -> None:
-    """Parameters as the file has them, of which a reset draws some."""
+    """Set all parameters to those of the file; a reset then draws some of them."""
     env.put(**env.nominal)
 
 
 def row_of(obs: Any) -> Any:
-    """One environment's observation as a batch of one, in single precision."""
+    """Return an environment's observation as a batch of one, in single precision."""
     if hasattr(obs, "items"):
         return {name: np.asarray(x, np.float32)[None] for name, x in obs.items()}
     return np.asarray(obs, np.float32)[None]
 
 
 def mean_of(values: Iterable[float]) -> tuple[float, float]:
-    """Mean, and its standard error."""
+    """Return the mean and its standard error."""
     x = np.array(list(values), float)
     return float(x.mean()), float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else 0.0

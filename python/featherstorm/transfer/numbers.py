@@ -1,4 +1,4 @@
-"""Arrays of numbers that an environment's functions are called with where they are not traced."""
+"""Arrays of numbers for calling an environment's functions without a trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Numbers(np.ndarray[Any, np.dtype[Any]]):
-    """An array of float64. What functions make of it stays one: arrays of objects, which traced code is full of, become numbers again."""
+    """An array of float64.
+
+    Results of functions stay of this class: arrays of objects, common in traced code, become numbers again.
+    """
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         given = [as_floats(x) if isinstance(x, np.ndarray) else x for x in inputs]
@@ -30,23 +33,23 @@ class Numbers(np.ndarray[Any, np.dtype[Any]]):
 
 
 def as_floats(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The plain array; of objects their numbers."""
+    """Return the plain array; objects become floats."""
     found = x.view(np.ndarray)
     return np.array([bare(y) for y in found.ravel().tolist()], float).reshape(x.shape) if x.dtype == object else found
 
 
 def numbers(x: Any) -> Numbers:
-    """An array of what a function returned: arrays, nested lists, conditions."""
+    """Convert the result of a function (arrays, nested lists, conditions) to an array."""
     return as_floats(np.asarray(plain(x))).astype(float).view(Numbers)
 
 
 class NumberMemory(Memory):
-    """environment.memory.Memory of numbers that are known."""
+    """environment.memory.Memory with numeric values."""
 
     __slots__ = ()
 
     def __init__(self, shapes: Shapes, values: Sequence[float]) -> None:
-        """values: of all rows, one behind the other."""
+        """Make the memory from the concatenated `values` of all rows."""
         rows = {
             name: np.array(values[columns], float).reshape(shapes[name]) for name, columns in columns_of(shapes).items()
         }
@@ -75,6 +78,6 @@ class NumberMemory(Memory):
 
 
 def flat(memory: NumberMemory) -> Array:
-    """Of all rows, one behind the other."""
+    """Return the concatenated values of all rows."""
     rows = [np.ravel(value) for value in memory._values.values()]
     return np.concatenate(rows) if rows else np.zeros(0)

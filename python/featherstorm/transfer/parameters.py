@@ -1,4 +1,4 @@
-"""Parameters of an episode in a copy of MuJoCo's model, with what MuJoCo keeps of them beside."""
+"""Parameters of an episode in a copy of MuJoCo's model, with the derived quantities that MuJoCo stores."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ SHAPES = mujoco.mjtGeom
 
 
 def write(m: Any, values: Mapping[str, Any]) -> None:
-    """Puts parameters by name into a model.
+    """Write parameters by name into a model.
 
-    What MuJoCo's compiler derives from them stays as it was, as in the engine, but for what its step takes in their place: masses of
-    subtrees, inertias of joints that it takes for constant (dof_M0), and bounds of geoms within which it looks for contacts.
+    Quantities that MuJoCo's compiler derives from the parameters stay unchanged, as in the engine. The exceptions are
+    those that its step uses in their place: subtree masses, the constant inertias of simple joints (dof_M0), and the
+    bounds of geoms for the collision search.
     """
     for name, value in values.items():
         field = field_of(name)
-        if field.startswith("mocap"):  # a reset puts mocap bodies where they are in their parents
+        if field.startswith("mocap"):  # a reset places mocap bodies relative to their parents
             bodies = mocap_bodies(m)
             getattr(m, field.replace("mocap", "body"))[bodies] = np.reshape(value, (len(bodies), -1))
             continue
@@ -46,7 +47,7 @@ def write(m: Any, values: Mapping[str, Any]) -> None:
         for g in range(m.ngeom):
             bound(m, g)
     if not set(values).isdisjoint(("geom_size", "geom_pos", "geom_quat")):
-        # trees of bounds are of geoms where they were
+        # the bounding volume trees belong to the old positions of the geoms
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
 
 
@@ -58,7 +59,10 @@ def subtree_masses(m: Any) -> Any:
 
 
 def bound(m: Any, g: int) -> None:
-    """The sphere and the box about a geom of a size; planes, meshes and height fields have none of their size."""
+    """Set the bounding sphere and box of a geom from its size.
+
+    Planes, meshes and height fields have no bounds by their size.
+    """
     kind, (a, b, c) = int(m.geom_type[g]), m.geom_size[g]
     half = {
         int(SHAPES.mjGEOM_SPHERE): (a, a, a),

@@ -1,4 +1,4 @@
-"""Episodes in MuJoCo, several at a time: processes that each have an environment of their own."""
+"""Episodes in MuJoCo in several processes, each with its own environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ worker: Worker
 
 
 class Worker:
-    """Runs episodes of one policy; environments are made where they are first needed."""
+    """Runs episodes of one policy; environments are made at first use."""
 
     def __init__(self, make: Callable[[], Env], policy: Policy, converged: bool) -> None:
         self.make, self.policy, self.converged = make, policy, converged
@@ -53,15 +53,15 @@ def run(conditions: Conditions, number: int) -> Episode:
 
 
 class Pool:
-    """Episodes of a policy in MuJoCo, in `jobs` processes; in this one where jobs is 1.
+    """Runs episodes of a policy in MuJoCo, in `jobs` processes, or in this one if jobs is 1.
 
         with Pool(make, policy, jobs=2) as pool:
             episodes = pool.episodes([(conditions, k) for k in range(20)])
 
-    make   what makes the task; it and the policy must be known to pickle where there is more than one process
-    jobs   None: as many as this process may use cores
-    load   returns the policy in another process. None: it is sent itself
-    Errors: RuntimeError where a process dies.
+    make   function that makes the task; with several processes pickle must support it and the policy
+    jobs   number of processes. None: the number of cores that this process may use
+    load   function that returns the policy in another process. None: the policy itself is sent
+    Errors: RuntimeError if a process dies.
     """
 
     def __init__(
@@ -83,11 +83,14 @@ class Pool:
                     f"the task or the policy cannot be sent to other processes ({error}); expected what a module has by name, "
                     "`load`, or jobs=1"
                 ) from error
-            context = multiprocessing.get_context("spawn")  # of a process with threads a copy may stand still
+            context = multiprocessing.get_context("spawn")  # a fork of a process with threads may deadlock
             self.executor = ProcessPoolExecutor(self.jobs, context, begin, (sent,))
 
     def episodes(self, wanted: Sequence[tuple[Conditions, int]], say: Callable[[int], object] = int) -> list[Episode]:
-        """Of conditions and numbers of environments, in their order. say: is told of each that is done."""
+        """Run the episodes for pairs of conditions and environment number; return them in this order.
+
+        say   say(1) is called after each finished episode
+        """
         found: dict[int, Episode] = {}
         if self.executor is None:
             for k, (conditions, number) in enumerate(wanted):

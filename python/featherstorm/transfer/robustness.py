@@ -1,4 +1,4 @@
-"""How much a policy keeps of its return where masses, friction, latency and pushes are others, in both engines."""
+"""Robustness of a policy: its return under changed masses, friction, latency and pushes, in both engines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .episodes import Policy
     from .pool import Pool
 
-# of Conditions -> values; what they are
+# field of Conditions -> values; field -> label
 SWEEPS: dict[str, tuple[float, ...]] = {
     "mass": (0.6, 0.8, 1.0, 1.2, 1.4),
     "friction": (0.4, 0.7, 1.0, 1.3, 1.6),
@@ -42,7 +42,10 @@ def sweep(
     say: Callable[[int], object] = int,
     sweeps: Mapping[str, tuple[float, ...]] = SWEEPS,
 ) -> Swept:
-    """Comparisons by name of what is changed and by its value, one thing at a time. Pushes of a robot whose root does not move are left out."""
+    """Return comparisons by the name of the changed quantity and by its value. One quantity changes at a time.
+
+    A robot whose root does not move gets no pushes.
+    """
     done: dict[Conditions, Comparison] = {}
     batches: dict[bool, Any] = {}
     found: Swept = {}
@@ -60,18 +63,18 @@ def sweep(
 
 
 def kinds_of(task: Env, sweeps: Mapping[str, tuple[float, ...]] = SWEEPS) -> dict[str, tuple[float, ...]]:
-    """Sweeps that a task has."""
+    """Return the sweeps that apply to a task."""
     moves = root_axes(task.model())
     return {name: values for name, values in sweeps.items() if name != "push" or moves}
 
 
 def count_of(task: Env) -> int:
-    """How many different conditions they are."""
+    """Return the number of different conditions in the sweeps of a task."""
     return sum(len(values) - 1 for values in kinds_of(task).values()) + 1
 
 
 def table_of(swept: Swept) -> dict[str, list[dict[str, Any]]]:
-    """Plain numbers: returns, their standard errors, and the share that ended early, of each engine."""
+    """Return plain numbers for each engine: returns, their standard errors, and the fraction that ended early."""
     return {
         name: [
             {
@@ -89,7 +92,7 @@ def table_of(swept: Swept) -> dict[str, list[dict[str, Any]]]:
 
 
 def plot(path: str, swept: Swept, title: str) -> None:
-    """A picture of returns over each thing that was changed: bands are two standard errors."""
+    """Plot the returns over each changed quantity; bands are two standard errors."""
     import matplotlib.pyplot as plt
     import numpy as np
 

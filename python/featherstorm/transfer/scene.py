@@ -1,4 +1,4 @@
-"""What MuJoCo's renderer draws of an environment in MuJoCo."""
+"""Scene of a MujocoEnv for MuJoCo's renderer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 class OneScene(Scene):
-    """A MujocoEnv, drawn by a copy of its own model, or by the look of its task."""
+    """A MujocoEnv, drawn from a copy of its own model, or from its task's `look`."""
 
     def __init__(self, env: Any) -> None:
         self.env, self.sims = env, np.array([0])
@@ -35,5 +35,5 @@ class OneScene(Scene):
 
 
 def along(env: Any) -> Any:
-    """A camera that goes along with a root that moves away; None where none does."""
+    """Return a camera that follows a moving root; None if the root does not move."""
     return follower(env.mj_model, env.simulated.now) if root_axes(env.model) else None

@@ -1,4 +1,4 @@
-"""One simulation by MuJoCo, read at the moments that an environment's functions see."""
+"""One simulation by MuJoCo, with its data at the times that an environment's functions see."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ if TYPE_CHECKING:
     from .numbers import Array
 
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-AFTER_CONSTRAINTS = frozenset({"cacc", "cfrc_ext", "cfrc_int"})  # made where they are asked for (mj_rnePostConstraint)
+AFTER_CONSTRAINTS = frozenset({"cacc", "cfrc_ext", "cfrc_int"})  # computed on demand (mj_rnePostConstraint)
 OF_SUBTREES = frozenset({"subtree_linvel", "subtree_angmom"})  # mj_subtreeVel
 RUNGE_KUTTA = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 class Simulated:
-    """m       the model, whose parameters may be written between episodes
-    data    as mj_step leaves it
+    """One simulation.
 
-    `now`, `felt`, `left` are mjData of the moments that environment.state.EnvironmentState tells apart.
+    m       the model; its parameters may be written between episodes
+    data    mjData as after mj_step
+    now     mjData at the state itself
+    felt    mjData at the beginning of the last substep, for forces and accelerations
+    left    mjData of the last evaluation of the equations of motion
+
+    environment.state.EnvironmentState distinguishes the same three times.
     """
 
     def __init__(self, m: Any) -> None:
@@ -28,12 +33,12 @@ class Simulated:
         self._now, self._felt = mujoco.MjData(m), mujoco.MjData(m)
         self._before = np.zeros(mujoco.mj_stateSize(m, STATE))
         self._is_new, self._is_felt, self.begins = False, False, True
-        # what states look up once: of a sensor where its numbers are and whether it is felt
+        # cache of the states: sensor -> (its slice in sensordata, True if it reads `felt`)
         self.sensors: dict[str | int, tuple[slice, bool]] = {}
         self._by_stages = int(m.opt.integrator) == RUNGE_KUTTA
 
     def begin(self, q: Array, v: Array, act: Array) -> None:
-        """An episode: nothing touches, nothing accelerates, controls are zero."""
+        """Begin an episode, without contacts and accelerations, and with zero controls."""
         m, d = self.m, self.data
         mujoco.mj_resetData(m, d)
         d.qpos[:], d.qvel[:] = q, v
@@ -43,13 +48,16 @@ class Simulated:
         self.begins, self._is_new = True, False
 
     def go_on(self, qacc: Array, time: float) -> None:
-        """From the middle of an episode, with the accelerations that the last pass ended with."""
+        """Continue within an episode, with the accelerations of the last substep as warm start."""
         if self.m.nv:
             self.data.qacc_warmstart[:] = qacc
         self.data.time, self.begins = time, False
 
     def step(self, ctrl: Array, is_last: bool) -> None:
-        """A pass. is_last: of a control step, whose beginning is felt."""
+        """Make a substep.
+
+        is_last   True for the last substep of a control step; `felt` belongs to its beginning
+        """
         if self.m.nu:
             self.data.ctrl[:] = ctrl
         if is_last:
@@ -59,14 +67,14 @@ class Simulated:
         self.begins, self._is_new = False, False
 
     def move(self, q: Array, v: Array) -> None:
-        """To another state between two steps; what was felt stays."""
+        """Change the state between two steps; `felt` is unchanged."""
         _ = self.felt
         self.data.qpos[:], self.data.qvel[:] = q, v
         self._is_new = False
 
     @property
     def now(self) -> Any:
-        """Positions and velocities of the state itself."""
+        """mjData with positions and velocities of the state itself."""
         m, d, new = self.m, self.data, self._now
         if not self._is_new:
             new.qpos[:], new.qvel[:], new.ctrl[:], new.time = d.qpos, d.qvel, d.ctrl, d.time
@@ -82,7 +90,7 @@ class Simulated:
         return new
 
     def _rest(self, d: Any) -> None:
-        """Forces and accelerations where an episode begins."""
+        """Compute forces and accelerations at the beginning of an episode, without contacts."""
         m = self.m
         mujoco.mj_fwdActuation(m, d)
         mujoco.mj_fwdAcceleration(m, d)
@@ -92,13 +100,13 @@ class Simulated:
 
     @property
     def felt(self) -> Any:
-        """Forces and accelerations of the beginning of the last pass."""
+        """mjData with forces and accelerations at the beginning of the last substep."""
         if self.begins:
             return self.now
         return self._again() if self._by_stages else self.data
 
     def _again(self) -> Any:
-        """The beginning of the last pass once more."""
+        """Recompute mjData at the beginning of the last substep."""
         if not self._is_felt:
             mujoco.mj_setState(self.m, self._felt, self._before, STATE)
             mujoco.mj_forward(self.m, self._felt)
@@ -107,13 +115,14 @@ class Simulated:
 
     @property
     def left(self) -> Any:
-        """As mj_step left it: of the last evaluation of the equations of motion."""
+        """mjData as after mj_step: of the last evaluation of the equations of motion."""
         return self.now if self.begins else self.data
 
     def field(self, d: Any, name: str) -> Array:
-        """A field of mjData by MuJoCo's name, made where MuJoCo has not."""
+        """Return a field of mjData by MuJoCo's name, and compute it if MuJoCo has not."""
         if name in AFTER_CONSTRAINTS:
-            # they take velocities, of which mj_step leaves the new ones; with Runge-Kutta's method `left` has no others
+            # These fields use velocities, and mj_step has already updated those; with Runge-Kutta `left` has no older
+            # ones.
             d = self._again() if d is self.data and not self._by_stages else d
             mujoco.mj_rnePostConstraint(self.m, d)
         elif name in OF_SUBTREES:
@@ -124,8 +133,12 @@ class Simulated:
         return np.array(getattr(d, name), float)
 
     def contact_force(self, kind: str, number: int, other: int | None = None) -> Array:
-        """The sum of the forces of contacts on a "geom" or a "body" at the beginning of the last pass (3) [N], world axes. other: of those
-        with this geom alone."""
+        """Return the sum of contact forces on a "geom" or a "body" (3) [N], world axes.
+
+        The forces are those at the beginning of the last substep.
+
+        other   count only contacts with this geom
+        """
         m, d, total, force = self.m, self.felt, np.zeros(3), np.zeros(6)
         for k in range(0 if self.begins else d.ncon):
             contact = d.contact[k]
@@ -137,7 +150,7 @@ class Simulated:
         return total
 
     def touches(self, geom: int, other: int | None) -> float:
-        """1 where a geom had a contact with another, or any, at the beginning of the last pass."""
+        """Return 1 if a geom had a contact (with `other` if given) at the beginning of the last substep, else 0."""
         d = self.felt
         for k in range(0 if self.begins else d.ncon):
             pair = d.contact[k].geom

@@ -1,4 +1,4 @@
-"""The state of a robot in MuJoCo as an environment's functions see it: numbers."""
+"""State of a robot in MuJoCo for an environment's functions, with numeric values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BODY, SITE = mujoco.mjtObj.mjOBJ_XBODY, mujoco.mjtObj.mjOBJ_SITE
 
 
 class NumberState(Numbers):
-    """What environment.state.EnvironmentState has, from MuJoCo's data: x (nq + nv + n_act)."""
+    """Numeric counterpart of environment.state.EnvironmentState, from MuJoCo's data: x (nq + nv + n_act)."""
 
     simulated: Simulated
     model: Model
@@ -48,7 +48,11 @@ class NumberState(Numbers):
         parameters: Mapping[str, Numbers],
         ctrl: Any = None,
     ) -> Self:
-        """Of where a simulation is. steps, dt: control steps since the episode began, their time [s]; ctrl: of the last pass, None: not yet."""
+        """Make the state of a simulation.
+
+        steps, dt   control steps since the episode began, and their time [s]
+        ctrl        controls of the last substep. None: not computed yet
+        """
         d = simulated.data
         self = np.concatenate([d.qpos, d.qvel, d.act]).view(cls)
         self.simulated, self.model, self.steps, self.parameters = simulated, model, steps, parameters
@@ -88,7 +92,7 @@ class NumberState(Numbers):
     # -- frames
 
     def found(self, frame: Frame) -> tuple[Any, int] | None:
-        """MuJoCo's kind and number of a frame; None for one that only the engine has."""
+        """Return MuJoCo's object type and number of a frame; None if only the engine has the frame."""
         name = self.model.frame_names[self.model.frame(frame)]
         for kind in (BODY, SITE):
             k = mujoco.mj_name2id(self.simulated.m, kind, name)
@@ -121,14 +125,14 @@ class NumberState(Numbers):
         return velocity.view(Numbers)
 
     def run(self, op: str, *arrays: Any, frame: Frame | None = None) -> Any:
-        """An operation of the engine on these numbers, in float64."""
+        """Run an operation of the engine on these numbers, in float64."""
         rows = [np.array(a, float)[None] for a in arrays]
         model = self.model.bind(**{name: np.array(x) for name, x in self.parameters.items()})
         found = run(model, op, *rows, frame=frame)
         flat = [shown(np.ravel(y)) for y in (found if isinstance(found, tuple) else (found,))]
         return flat[0] if len(flat) == 1 else tuple(flat)
 
-    # -- of the model file's world
+    # -- world of the model file
 
     def site(self, name: Frame) -> Any:
         return shown(self.simulated.now.site_xpos[number_of(self.model, "site", name)[1]])
@@ -178,12 +182,12 @@ class NumberState(Numbers):
         return cast(self, point, direction, names, far)
 
     def instance(self) -> Fields:
-        """What environment.rays reads."""
+        """Return the fields that environment.rays reads."""
         return Fields(self.simulated)
 
 
 class Fields:
-    """Geoms as rays meet them."""
+    """Geom fields for ray casting."""
 
     def __init__(self, simulated: Simulated) -> None:
         self.simulated = simulated
@@ -199,5 +203,5 @@ class Fields:
 
 
 def shown(x: Any) -> Numbers:
-    """A copy."""
+    """Return a copy as Numbers."""
     return np.array(x, float).view(Numbers)

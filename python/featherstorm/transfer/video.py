@@ -1,4 +1,4 @@
-"""A policy in MuJoCo, drawn by MuJoCo's renderer."""
+"""Videos of a policy in MuJoCo, by MuJoCo's renderer."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ def film(
     camera: str | None = None,
     seconds: float | None = None,
 ) -> Episode:
-    """A video of an episode of environment `number`, of its first seconds or of all. camera: of the model, None: one that goes along with the robot.
+    """Write a video of an episode of environment `number`.
 
-    Errors: those of viewing.Video, such as ImportError with what to install where there is no OpenGL.
+    seconds   length of the video. None: the whole episode
+    camera    a camera of the model. None: one that follows the robot
+
+    Errors: those of viewing.Video, such as ImportError with installation advice if OpenGL is missing.
     """
     from ..viewing.video import Video
 

@@ -1,4 +1,4 @@
-"""Cameras that go along."""
+"""Cameras that follow a robot."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 
 
 def follower(m: Any, data: Any) -> Any:
-    """A mujoco.MjvCamera that goes along with the body of the model's first joint, from the side, so far off that its robot is in view.
+    """Return a mujoco.MjvCamera that follows the body of the model's first joint, from the side.
 
-    data   with positions of bodies
+    The whole robot is in view.
+
+    data   mjData with positions of bodies
     """
     camera = mujoco.MjvCamera()
     camera.type, camera.trackbodyid = int(mujoco.mjtCamera.mjCAMERA_TRACKING), int(m.jnt_bodyid[0])

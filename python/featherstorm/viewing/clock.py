@@ -1,4 +1,4 @@
-"""Clock: steps of a simulation by the clock on the wall."""
+"""Clock: steps of a simulation in real time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from ..mujoco import Batch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-BUDGET = 0.03  # seconds that steps may take between two frames
-LATE = 0.1  # seconds that a simulation may be behind before it gives up catching up
+BUDGET = 0.03  # largest time for steps between two frames [s]
+LATE = 0.1  # delay that a simulation catches up at most [s]
 
 
 class Clock:
-    """paused, speed   speed: of the simulation beside the wall's clock
-    is_over         once so many seconds were simulated; None: never
+    """Steps a simulation in real time.
+
+    paused    True while the simulation is paused; set by the viewer
+    speed     simulated time divided by real time
+    is_over   True after `seconds` of simulated time; with seconds None never
     """
 
     def __init__(
@@ -34,11 +37,11 @@ class Clock:
         return self._left == 0
 
     def hold(self) -> None:
-        """No time passes until the next call of `advance`."""
+        """Skip the time until the next call of `advance`."""
         self._last, self._owed = None, 0.0
 
     def advance(self) -> None:
-        """As many steps as the wall's clock asks for, and for no longer than a frame."""
+        """Make the steps that are due in real time, for at most BUDGET seconds."""
         now = time.perf_counter()
         passed = 0.0 if self._last is None else now - self._last
         self._owed = min(self._owed + passed * self.speed, max(LATE * self.speed, 2 * self.dt))
@@ -53,7 +56,7 @@ class Clock:
             self._left -= 1
 
     def reset(self, key: int | None) -> None:
-        """All simulations to their defaults, or those of a Batch to a keyframe."""
+        """Reset all simulations to their defaults, or those of a Batch to a keyframe."""
         if isinstance(self.simulation, Batch):
             self.simulation.reset(keyframe=-1 if key is None else key)
         else:

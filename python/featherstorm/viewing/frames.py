@@ -1,4 +1,4 @@
-"""Frames: images of simulations, drawn without a window."""
+"""Images of simulations, drawn without a window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Image = npt.NDArray[np.uint8]
 
-LARGEST = 8192  # pixels of a side
+LARGEST = 8192  # largest width and height [pixels]
 PACKAGES = {
     "egl": "EGL needs libEGL and a driver (on Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)",
     "osmesa": "OSMesa needs libOSMesa (on Debian: apt-get install libosmesa6)",
@@ -36,12 +36,13 @@ class Frames:
             image = frames.render()                  # (height, width, 3) of uint8
 
     simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, the EnvBatch of an environment, or a Scene
-    ids          numbers of the simulations that are shown, one or a grid of them; None: all
-    camera       a name of the model's cameras, a mujoco.MjvCamera, or None: one that sees everything at the start
-    spacing      between robots of a grid [m]; None: as they need, 0: all in one place
-    file         the URDF file of a Simulation's robot, for its shapes
-    Drawn by OpenGL through EGL or OSMesa, whichever there is; MUJOCO_GL=egl, osmesa or glfw chooses.
-    Errors: ImportError with what to install where neither is there; ValueError for a size, camera or number that is none.
+    ids          numbers of the simulations to show, one or a grid; None: all
+    camera       name of a camera of the model, a mujoco.MjvCamera, or None: a camera that shows the whole first state
+    spacing      distance between robots of a grid [m]; None: by their size; 0: all at the same position
+    file         URDF file of a Simulation's robot, for its shapes
+    OpenGL draws through EGL or OSMesa, whichever is installed; MUJOCO_GL=egl, osmesa or glfw chooses.
+    Errors: ImportError with installation advice if neither is installed; ValueError for an invalid size, camera or
+    number.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Frames:
         self._option, self._perturb = mujoco.MjvOption(), mujoco.MjvPerturb()
 
     def render(self) -> Image:
-        """The image (height, width, 3) of where simulations are now."""
+        """Return the image (height, width, 3) of the present state."""
         if self._gl is None:
             raise ValueError("Frames: closed")
         self.scene.read(self.data)
@@ -108,7 +109,7 @@ class Frames:
 
 
 def render(simulation: Batch | Simulation | EnvBatch, ids: npt.ArrayLike | None = None, **options: Any) -> Image:
-    """One image (height, width, 3) of simulations; `options` are those of Frames."""
+    """Return one image (height, width, 3) of simulations; `options` are those of Frames."""
     with Frames(simulation, ids, **options) as frames:
         return frames.render()
 
@@ -131,14 +132,14 @@ def camera_of(m: Any, camera: Any) -> Any:
 
 
 def opengl(width: int, height: int) -> Any:
-    """A context of OpenGL without a window. ImportError with what to install where there is none."""
+    """Make an OpenGL context without a window. Errors: ImportError with installation advice if none is available."""
     asked = os.environ.get("MUJOCO_GL", "").lower().strip()
     if asked and asked not in PACKAGES:
         from mujoco.rendering.classic.gl_context import GLContext
 
         return GLContext(width, height)
     there = [name for name, library in (("egl", "EGL"), ("osmesa", "OSMesa")) if ctypes.util.find_library(library)]
-    # OpenGL's Python package serves one of them in a process
+    # OpenGL's Python package supports one platform in a process
     name = asked or os.environ.get("PYOPENGL_PLATFORM") or (there or ["egl"])[0]
     try:
         if name == "osmesa":
@@ -146,7 +147,7 @@ def opengl(width: int, height: int) -> Any:
         else:
             from mujoco.egl import GLContext
         return GLContext(width, height)
-    except Exception as error:  # whatever a driver or its loader says
+    except Exception as error:  # drivers and loaders raise various exceptions
         other = "osmesa" if name != "osmesa" else "egl"
         raise ImportError(
             f"images need OpenGL without a window, and {name} does not work here: {type(error).__name__}: {error}. "

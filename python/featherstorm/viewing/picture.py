@@ -1,7 +1,7 @@
-"""Picture: a model that only looks like robots, one of them or a grid, for MuJoCo's renderers and viewers.
+"""Picture: a model for drawing one robot or a grid of robots, for MuJoCo's renderers and viewers.
 
-Each body that can be seen is a mocap body, once for each robot, so that the state of a picture is where bodies are. A floor and lights
-are there once; what else stands still is beside every robot.
+Each visible body becomes one mocap body for each robot, so the state of a picture consists of the poses of bodies. A
+picture has one floor and one set of lights; other fixed geometry is copied beside every robot.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 Kind = mujoco.mjtGeom
-ROOM = 1.1  # distance of robots beside the greatest of their sides, so that they can lie down
+ROOM = 1.1  # distance between robots divided by their largest side, so that they can lie down
 ROLES = int(mujoco.mjtTextureRole.mjNTEXROLE)
-# fields that a geom, a site, a material and a light have by the same names in a model and in its description
+# fields of geoms, sites, materials and lights with the same names in mjModel and in mjSpec
 LOOKS = {
     "geom": ("size", "rgba", "group"),
     "site": ("size", "rgba", "group"),
@@ -29,7 +29,7 @@ LOOKS = {
 
 
 def grid(n: int, spacing: float) -> Array:
-    """Places (n, 3) on the ground, row by row about the origin."""
+    """Return positions (n, 3) on the ground, row by row about the origin."""
     columns = max(int(np.ceil(np.sqrt(n))), 1)
     rows = max(-(-n // columns), 1)
     k = np.arange(n)
@@ -38,11 +38,11 @@ def grid(n: int, spacing: float) -> Array:
 
 
 class Picture:
-    """n robots that look as those of a compiled model.
+    """A drawing model of n robots that look like a compiled model.
 
-    m         the model; its bodies are known by their numbers
-    spacing   distance between robots [m]; None: as their size at the start asks for, 0: all in one place
-    model     what MuJoCo draws
+    m         the compiled model; bodies are identified by their numbers
+    spacing   distance between robots [m]; None: by their size at the start; 0: all at the same position
+    model     the model that MuJoCo draws
     """
 
     def __init__(self, m: Any, n: int, spacing: float | None = None) -> None:
@@ -70,15 +70,15 @@ class Picture:
         self.model = self._spec.compile()
 
     def place(self, data: Any, xpos: Array, xquat: Array) -> None:
-        """Puts bodies where they are: xpos (n, nbody, 3) and xquat (n, nbody, 4), in the world of each robot."""
+        """Set the poses of bodies: xpos (n, nbody, 3) and xquat (n, nbody, 4), in the world of each robot."""
         moved = xpos[:, self.bodies] + self.places[:, None]
         data.mocap_pos[:] = moved.reshape(-1, 3)
         data.mocap_quat[:] = xquat[:, self.bodies].reshape(-1, 4)
 
-    # what is seen
+    # geometry
 
     def _box(self) -> tuple[Array, Array]:
-        """Corners of a box about the robot and what stands beside it, in its first state."""
+        """Return the corners of a box about the robot and its fixed surroundings, in the first state."""
         m = self._m
         seen = [g for g in range(m.ngeom) if not self._is_floor(g) and m.geom_rbound[g] > 0]
         if not seen:
@@ -95,7 +95,7 @@ class Picture:
         return any((np.asarray(m_of) == b).any() for m_of in (m.geom_bodyid, m.site_bodyid, m.cam_bodyid))
 
     def _look(self) -> None:
-        """Colours and quality, and how far the free camera is away."""
+        """Copy colours and quality, and set the distance of the free camera."""
         m, spec = self._m, self._spec
         for part in ("headlight", "map", "quality", "rgba", "scale", "global_"):
             given, taken = getattr(m.vis, part), getattr(spec.visual, part)
@@ -136,7 +136,7 @@ class Picture:
         vertices = slice(m.mesh_vertadr[k], m.mesh_vertadr[k] + m.mesh_vertnum[k])
         normals = slice(m.mesh_normaladr[k], m.mesh_normaladr[k] + m.mesh_normalnum[k])
         faces = slice(m.mesh_faceadr[k], m.mesh_faceadr[k] + m.mesh_facenum[k])
-        # without mass, and of any surface
+        # the mass is 0, and shell inertia permits surfaces that are not closed
         mesh = self._spec.add_mesh(name=f"mesh{k}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
         mesh.uservert, mesh.userface = np.asarray(m.mesh_vert[vertices]).ravel(), np.asarray(m.mesh_face[faces]).ravel()
         mesh.usernormal = np.asarray(m.mesh_normal[normals]).ravel()
@@ -152,7 +152,7 @@ class Picture:
             light = world.add_light(name=f"light{k}", pos=start.light_xpos[k], dir=start.light_xdir[k])
             self._copy("light", k, light)
             light.active = m.light_active[k]
-        beside = np.unique(self.places, axis=0)  # once where all are in one place
+        beside = np.unique(self.places, axis=0)  # only once if all robots are at the same position
         for g in range(m.ngeom):
             if self.still[m.geom_bodyid[g]]:
                 quat = turn(start.geom_xmat[g])
@@ -204,7 +204,7 @@ class Picture:
 
 
 def turn(matrix: Array) -> Array:
-    """The quaternion of a rotation (9,)."""
+    """Return the quaternion of a rotation matrix (9,)."""
     quat = np.zeros(4)
     mujoco.mju_mat2Quat(quat, matrix)
     return quat

@@ -1,4 +1,4 @@
-"""What the robot of a Simulation looks like: the shapes of its file, sticks from joint to joint where it has none."""
+"""Appearance of a Simulation's robot: the shapes of its file, or sticks from joint to joint."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 Kind = mujoco.mjtGeom
-THICKNESS = 0.12  # radius of a stick beside the mean length of links
+THICKNESS = 0.12  # radius of a stick divided by the mean length of links
 COLOUR = (0.75, 0.45, 0.2, 1.0)
 
 
 def look(model: Model, file: str | None = None) -> tuple[Any, list[str]]:
-    """A compiled model for a Picture, and the frames of the robot that its bodies follow, "" for none.
+    """Return a compiled model for a Picture, and for each of its bodies the robot frame that it follows ("" for none).
 
-    file   the URDF or MJCF; None: that of the built-in robot of this name, else there are sticks alone
+    file   the URDF or MJCF file; None: the file of the built-in robot with this name, or else only sticks
     """
     if file and file.lower().endswith((".xml", ".mjcf")):
         m = mujoco.MjModel.from_xml_path(file)
@@ -51,7 +51,7 @@ def built_in(name: str) -> str | None:
 
 
 def of_urdf(file: str, model: Model, with_meshes: bool) -> Any | None:
-    """The file as MuJoCo's compiler reads it, None where it cannot."""
+    """Return the file as read by MuJoCo's compiler, or None if the compiler cannot read it."""
     try:
         spec = mujoco.MjSpec.from_file(file)
         compiler = spec.compiler
@@ -72,7 +72,7 @@ def of_urdf(file: str, model: Model, with_meshes: bool) -> Any | None:
 
 
 def bare(model: Model, places: Array) -> Any:
-    """A body for each frame, with nothing to see."""
+    """Make a model with one invisible body for each frame."""
     spec = mujoco.MjSpec()
     for name, place in zip(model.frame_names, places):
         spec.worldbody.add_body(name=name, mocap=True, pos=place)
@@ -80,7 +80,10 @@ def bare(model: Model, places: Array) -> Any:
 
 
 def add_sticks(spec: Any, model: Model, places: Array, turns: Array) -> None:
-    """From each joint to those that its body carries, or to the farthest frame of the body; for bodies without a shape."""
+    """Add sticks to bodies without a shape.
+
+    A stick goes from a joint to a joint on its body, or else to the farthest frame of the body.
+    """
     frame = {name: k for k, name in enumerate(model.frame_names)}
     ends: list[list[Array]] = [[] for _ in model.bodies]
     own = [frame[body["name"]] for body in model.bodies]
@@ -102,7 +105,7 @@ def add_sticks(spec: Any, model: Model, places: Array, turns: Array) -> None:
         shown = spec.body(body["name"])
         if shown is None or len(shown.geoms):
             continue
-        # no collisions; a body needs no mass of a stick
+        # sticks have no collisions and no mass
         style = {"rgba": COLOUR, "contype": 0, "conaffinity": 0, "mass": 0}
         shown.add_geom(type=Kind.mjGEOM_SPHERE, size=[1.3 * radius, 0, 0], **style)
         for end in ends[b]:

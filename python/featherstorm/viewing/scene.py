@@ -1,4 +1,4 @@
-"""Scene: what is drawn of simulations, and where it is now."""
+"""Scenes: models for drawing simulations, and their present states."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-MOST = 400  # robots of a picture; MuJoCo's compiler and viewers take seconds for more
+MOST = 400  # largest number of robots in a picture; MuJoCo's compiler and viewers take seconds for more
 
 
 class Scene:
-    """model   what MuJoCo draws
-    sims    (n,) numbers of the simulations that are shown
-    read    (data) -> None: writes where everything is now
+    """Base class of scenes.
+
+    model   the model that MuJoCo draws
+    sims    (n,) numbers of the shown simulations
+    read    (data) -> None: write the present state to mjData
     """
 
     model: Any
@@ -40,11 +42,11 @@ class Scene:
         raise NotImplementedError
 
     def take(self, data: Any) -> None:
-        """Takes over what somebody has changed in `data`, where the scene can."""
+        """Copy a user's changes of `data` to the simulation, if the scene supports it."""
 
 
 class One(Scene):
-    """A simulation of a batch, all of it: MuJoCo draws the model itself, with tendons, sites, contacts."""
+    """One simulation of a batch. MuJoCo draws the model itself, with tendons, sites and contacts."""
 
     def __init__(self, batch: Batch, sim: int) -> None:
         self._batch, self.sims = batch, np.array([sim])
@@ -57,7 +59,7 @@ class One(Scene):
         mujoco.mj_forward(self.model, data)
 
     def take(self, data: Any) -> None:
-        """The state, controls and forces that a user of a viewer has set."""
+        """Copy state, controls and forces that a user of a viewer has set."""
         now = np.zeros(mujoco.mj_stateSize(self.model, STATE))
         mujoco.mj_getState(self.model, data, now, STATE)
         if self._written is not None and not np.array_equal(now, self._written):
@@ -65,7 +67,7 @@ class One(Scene):
 
 
 class Several(Scene):
-    """Simulations of a batch side by side, each as its model looks at the start."""
+    """A grid of simulations of a batch. Each robot looks as its model does at the start."""
 
     def __init__(self, batch: Batch, sims: Array, spacing: float | None) -> None:
         self._batch, self.sims = batch, sims
@@ -93,9 +95,10 @@ class Several(Scene):
 
 
 class Worlds(Scene):
-    """Environments of robots with a model file's world: one with all that MuJoCo draws, or several side by side as the file has them.
+    """Environments of robots with a model file's world: one environment as MuJoCo draws it, or a grid of several.
 
-    Positions of geoms and other parameters that are drawn for an episode are shown as in the file, or as the task's look has them.
+    Parameters drawn for an episode, such as positions of geoms, are not shown; the file or the task's `look` defines
+    the appearance.
     """
 
     def __init__(self, batch: EnvBatch, sims: Array, spacing: float | None) -> None:
@@ -120,7 +123,7 @@ class Worlds(Scene):
 
 
 class Robots(Scene):
-    """Instances of a Simulation side by side, or environments of robots without a world."""
+    """A grid of instances of a Simulation, or of environments of robots without a world."""
 
     def __init__(self, simulation: Simulation | EnvBatch, sims: Array, spacing: float | None, file: str | None) -> None:
         self._simulation, self.sims = simulation, sims
@@ -129,7 +132,7 @@ class Robots(Scene):
         self._picture = Picture(m, len(sims), spacing)
         self.model = self._picture.model
         frames = {name: k for k, name in enumerate(robot.frame_names)}
-        # bodies of the look and the frames that they follow
+        # pairs of a body in the look and the frame that it follows
         follows = [(b, frames[name]) for b, name in enumerate(names) if name in frames]
         self._bodies, self._frames = (np.array(x) for x in zip(*follows))
         self._xpos = np.zeros((len(sims), m.nbody, 3))
@@ -145,7 +148,9 @@ class Robots(Scene):
 
 
 def drawn(task: Any, model: Model) -> Any:
-    """A copy of what pictures show of a task's robot, for renderers write to what they draw.
+    """Return a copy of the model that shows a task's robot.
+
+    Renderers write to the model that they draw, so a copy is needed.
 
     Errors: ValueError for a look whose bodies, joints or controls are not those of the file.
     """
@@ -159,7 +164,7 @@ def drawn(task: Any, model: Model) -> Any:
 
 
 def quaternions(rotation: Array) -> Array:
-    """Of rotations (..., 3, 3)."""
+    """Return the quaternions (..., 4) of rotations (..., 3, 3)."""
     found = np.zeros((*rotation.shape[:-2], 4))
     for index in np.ndindex(*rotation.shape[:-2]):
         mujoco.mju_mat2Quat(found[index], rotation[index].ravel())
@@ -172,7 +177,7 @@ def scene_of(
     spacing: float | None,
     file: str | None = None,
 ) -> Scene:
-    """ids   numbers of simulations; None: all of them. A scene is one already"""
+    """Make the scene of a simulation, or return a given scene. ids: numbers of simulations; None: all."""
     if isinstance(simulation, Scene):
         return simulation
     if not isinstance(simulation, (Batch, Simulation, EnvBatch)):

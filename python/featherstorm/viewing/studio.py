@@ -1,4 +1,4 @@
-"""What is ours of MuJoCo's web viewer: the address it listens on, and the steps between two of its frames."""
+"""Extension of MuJoCo's web viewer: its address, and the steps between two of its frames."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from .scene import Scene
 
 FIRST = messages.Priority.CRITICAL
-REST = 0.004  # seconds a frame for the viewer's thread
+REST = 0.004  # sleep in each frame, for the viewer's thread [s]
 
 
 class Steps(plugin.SimPlugin):
-    """Steps in place of MuJoCo.
+    """Plugin that steps the simulations instead of MuJoCo.
 
-    wait     until the page is first opened
-    opened   whether it was
+    wait     begin when the page is first opened
+    opened   True after the page was opened
     """
 
     def __init__(self, clock: Clock, scene: Scene, wait: bool) -> None:
         self.clock, self.scene, self.wait, self.opened = clock, scene, wait, False
-        self._told = 1.0  # what the page begins with
+        self._told = 1.0  # initial speed of the page
 
     @messages.handler(priority=FIRST)
     def on_step(self, event: messages.StepEvent) -> bool:
@@ -43,7 +43,7 @@ class Steps(plugin.SimPlugin):
         return True
 
     def tell_speed(self) -> None:
-        """The page sends its speed along with every pause."""
+        """Send a changed speed to the page, since the page sends its own speed with every pause."""
         if self.clock.speed != self._told:
             state = sim.PauseState.NORMAL_PAUSED if self.clock.paused else sim.PauseState.UNPAUSED
             self._told = self.clock.speed
@@ -73,11 +73,11 @@ class Steps(plugin.SimPlugin):
 
 
 def launch(host: str, port: int, open_browser: bool, steps: Steps, ready: Callable[[str], object] | None) -> Any:
-    """A handle of the viewer, which runs in a thread of its own."""
+    """Start the viewer in a separate thread and return its handle."""
     config = viewer_protocol.ViewerConfig(title="featherstorm", gfx="web", http_port=port, open_browser=open_browser)
 
     class Viewer(web_viewer.WebViewer):
-        # MuJoCo's listens on all addresses of the machine, whatever is written here
+        # MuJoCo's viewer ignores the configured host and listens on all addresses of the machine.
         @property
         def _host(self) -> str:
             return host
@@ -101,7 +101,8 @@ def launch(host: str, port: int, open_browser: bool, steps: Steps, ready: Callab
         try:
             viewer_protocol.run_viewer_loop(viewer)
         finally:
-            # it ends what the process has one of: later, as garbage, it would end that of another view
+            # Its destructor closes a resource that exists once per process; a later call would close that of another
+            # viewer.
             viewer._headless_ui = None
 
     return launch_thread.launch_thread(run, sim_plugins=[steps])

@@ -1,4 +1,4 @@
-"""Video: frames of simulations in a file."""
+"""Videos of simulations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ ENDINGS = (".mp4", ".mov", ".mkv")
 
 
 def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 480) -> Any:
-    """The package that encodes; an error now rather than after the simulation."""
+    """Check the arguments of a video and return the encoding package.
+
+    Errors appear here instead of after the simulation.
+    """
     text = os.fspath(path)
     folder = os.path.dirname(os.path.abspath(text))
     if os.path.splitext(text)[1].lower() not in ENDINGS:
@@ -44,8 +47,9 @@ class Video:
                 batch.step(nstep=10)
                 video.add()
 
-    fps   frames a second; `options` are those of Frames
-    Errors: ImportError where the extra `view` is missing; OSError where the file cannot be written; those of Frames.
+    fps       frames per second
+    options   as for Frames
+    Errors: ImportError if the extra `view` is missing; OSError if the file cannot be written; those of Frames.
     """
 
     def __init__(
@@ -75,13 +79,13 @@ class Video:
         self._stream.options = {"crf": "20", "preset": "fast"}
 
     def add(self) -> None:
-        """Draws where simulations are now as the next frame."""
+        """Draw the present state of the simulations as the next frame."""
         frame = self._av.VideoFrame.from_ndarray(self.frames.render(), format="rgb24")
         self._file.mux(self._stream.encode(frame))
         self.count += 1
 
     def until(self, time: float) -> None:
-        """Adds the frames that are due when `time` seconds are simulated, none, one or several."""
+        """Add all frames that are due after `time` seconds of simulated time: none, one or several."""
         while self.count <= time * self.fps + 1e-6:
             self.add()
 

@@ -1,6 +1,7 @@
-"""view: simulations in MuJoCo's web viewer, as they run.
+"""Running simulations in MuJoCo's web viewer.
 
-The viewer is MuJoCo's own (mujoco.studio): a page with the scene, its camera, pause, speed and reset, drawn by the browser.
+The viewer is MuJoCo's own (mujoco.studio): a page with the scene, its camera, pause, speed and reset, drawn by the
+browser.
 """
 
 from __future__ import annotations
@@ -38,20 +39,22 @@ def view(
     open_browser: bool = True,
     ready: Callable[[str], object] | None = None,
 ) -> None:
-    """Shows simulations on a page and steps them in real time, until Ctrl-C.
+    """Show simulations on a page and step them in real time, until Ctrl-C.
 
     simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, or the EnvBatch of an environment
-    ids          numbers of those that are shown, one or a grid of them; None: all. All are stepped
-    step         step(simulation) takes a step, with what controls or pushes it; None: simulation.step()
+    ids          numbers of the simulations to show, one or a grid; None: all. All simulations are stepped
+    step         step(simulation) makes a step, including controls and pushes; None: simulation.step()
     spacing, file   as for Frames
-    port         0: the first free one from 8080 on
-    host         who may see the page, which has no password: "127.0.0.1", this machine alone; "::": whoever reaches the port
-    seconds      ends after so much simulated time
-    wait         begins when the page is first opened
-    speed        of the simulation beside the clock; the page changes it
-    ready        is called with the page's address
-    One simulation of a Batch can be pushed about and its controls be set from the page.
-    Errors: ImportError where mujoco.studio is missing; OSError for a port that is taken.
+    port         0: the first free port from 8080 on
+    host         address that can open the page, which has no password: "127.0.0.1", this machine only; "::": every
+                 machine that reaches the port
+    seconds      end after this simulated time
+    wait         begin when the page is first opened
+    speed        initial ratio of simulated to real time; the page changes it
+    ready        called with the page's address
+
+    If one simulation of a Batch is shown, the page can push it and set its controls.
+    Errors: ImportError if mujoco.studio is missing; OSError for a port in use.
     """
     for name, value in (("speed", speed), ("seconds", seconds)):
         if value is not None and not value > 0:

@@ -1,4 +1,4 @@
-"""`bench --report FILE`: measures this machine and writes one HTML page that needs nothing beside it."""
+"""`bench --report FILE`: measure this machine and write one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def main(options: argparse.Namespace) -> None:
 def sections(
     robots: list[str], options: argparse.Namespace, plan: Plan, record: dict[str, Any] | None
 ) -> list[tuple[str, str, list[str]]]:
-    """(id, heading, parts) of all sections; what stands in the first is known when all is measured."""
+    """Return (id, heading, parts) of all sections. The first section needs the results of all others."""
     before, start = os.getloadavg(), time.perf_counter()
     main_robot = robots[min(1, len(robots) - 1)]
     one = [loading.load(name, threads=1) for name in robots]
@@ -269,7 +269,7 @@ def ratio(times: Spread, base: Spread) -> float:
 
 
 def beside(times: Spread, base: Spread) -> tuple[float, str, float]:
-    """The cells of what is compared with `base`: its time, its spread, and times of the base's."""
+    """Return the cells of a comparison with `base`: time, spread, and ratio to the time of the base."""
     return median(times), quartiles(times), ratio(times, base)
 
 

@@ -1,7 +1,8 @@
-"""Measurements of `bench --report`: what is timed, and how, as plain dictionaries.
+"""Measurements of `bench --report`, as plain dictionaries.
 
-Things that are compared are timed in rounds, one repetition of each in every round and in another order each time, so that
-what else the machine does meets all of them. On one thread it is that thread's processor time, else wall-clock time.
+Functions to compare are timed in rounds. Each round has one repetition of each function, in a changing order, so that
+other load on the machine affects all of them. Times are processor time of the thread for one thread, else wall-clock
+time.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
 Spread: TypeAlias = dict[str, float]  # median, low and high [ns]
 Plan: TypeAlias = dict[str, Any]  # see report.PLAN
 DTYPES = ("float32", "float64")
-# what no correct kernel exceeds, relative to the largest entry of an answer; not a measure of accuracy
+# error bound that every correct kernel meets, relative to the largest entry of an output; not a measure of accuracy
 TOLERANCE = {"float32": 1e-1, "float64": 1e-8}
 PARAMETER_SETS = (("mass",), ("mass", "com", "inertia"), ("friction", "armature"))
 UNIFORMS = {"dt": 2e-3, "kp": 20.0, "kd": 0.5, "limit_stiffness": 20.0, "limit_damping": 0.5, "tolerance": 1e-5}
 
 
 class Case:
-    """An operation, or a derivative of one, with arrays for a batch: random states, all else in [-1, 1].
+    """An operation or a derivative, with arrays for a batch: random states, other inputs in [-1, 1].
 
-    rounded   the dtype that input values are rounded to, so that a case of another dtype has the same ones
+    rounded   dtype to which input values are rounded, so that cases of different dtypes have equal inputs
     """
 
     def __init__(self, model: models.Model, op: str, instances: int, dtype: str, rounded: str | None = None) -> None:
@@ -50,7 +51,7 @@ class Case:
         self.model.evaluator.run(self.op, self.inputs, self.outputs, self.uniforms, self.frame)
 
     def answers(self) -> list[npt.NDArray[np.float64]]:
-        """Its outputs (B, n) in float64, computed now into memory that was full of NaN."""
+        """Compute the outputs (B, n) into memory filled with NaN, and return them in float64."""
         sizes = [n for _, n in self.model.row(self.op).outputs]
         for buffer, n in zip(self.outputs, sizes):
             rows_of(buffer, n)[:] = np.nan
@@ -59,12 +60,12 @@ class Case:
 
 
 def rows_of(buffer: _featherstorm.Buffer, n: int) -> Any:
-    """Its memory as an array (B, n)."""
+    """Return a buffer's memory as an array (B, n)."""
     return buffer.view([n])
 
 
 def values(model: models.Model, name: str, n: int, instances: int, seed: int) -> npt.NDArray[np.float64]:
-    """Values of an array of an operation, by its name and size."""
+    """Return values for an array of an operation, by its name and size."""
     if name in model.parameters:
         own = model.parameter(name).reshape(-1)
         return own * np.random.default_rng(seed).uniform(0.9, 1.1, (instances, n))
@@ -78,7 +79,7 @@ def values(model: models.Model, name: str, n: int, instances: int, seed: int) ->
 
 
 def chain(model: models.Model, x: npt.NDArray[np.float64], ops: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The output of operations of one input, one behind the other."""
+    """Return the output of a chain of operations with one input each."""
     for op in ops:
         out = _featherstorm.Buffer("float64", len(x), model.nh)
         model.evaluator.run(op, [x], [out], [], 0)
@@ -87,7 +88,7 @@ def chain(model: models.Model, x: npt.NDArray[np.float64], ops: Sequence[str]) -
 
 
 def error(case: Case, exact: Sequence[npt.NDArray[np.float64]]) -> float:
-    """The largest difference from other answers, over instances and outputs: max |x - r| / max |r|."""
+    """Return the largest difference from reference outputs r, over instances and outputs: max |x - r| / max |r|."""
     worst = 0.0
     for x, r in zip(case.answers(), exact):
         scale = np.maximum(np.abs(r).max(axis=1), 1e-300)
@@ -99,9 +100,9 @@ def error(case: Case, exact: Sequence[npt.NDArray[np.float64]]) -> float:
 def rounds(
     jobs: Sequence[Callable[[], object]], plan: Plan, clock: Callable[[], int] = time.perf_counter_ns
 ) -> list[Spread]:
-    """Times functions in turn: for each its Spread of nanoseconds per call.
+    """Time functions in turn. Return for each its Spread of nanoseconds per call.
 
-    plan   `repeats`, the number of rounds, and `sample`, the least length of a repetition [s]
+    plan   `repeats`: number of rounds; `sample`: shortest time of a repetition [s]
     """
     passes = [calibrate(job, plan["sample"], clock) for job in jobs]
     samples: list[list[float]] = [[] for _ in jobs]
@@ -115,7 +116,7 @@ def rounds(
 
 
 def calibrate(job: Callable[[], object], sample: float, clock: Callable[[], int]) -> int:
-    """How many calls take as long as a repetition; after two calls that make kernels and warm caches."""
+    """Return the number of calls in a repetition, after two calls that make kernels and warm up caches."""
     job()
     job()
     start = clock()
@@ -137,20 +138,20 @@ def clock_of(model: models.Model) -> Callable[[], int]:
 
 
 def per_instance(cases: Sequence[Case], plan: Plan) -> list[Spread]:
-    """Nanoseconds per instance of each of these cases, in turn."""
+    """Time cases in turn. Return the nanoseconds per instance of each."""
     times = rounds([case.run for case in cases], plan, clock_of(cases[0].model))
     return [scaled(t, 1 / case.instances) for t, case in zip(times, cases)]
 
 
 def batch_sizes(model: models.Model, plan: Plan) -> list[dict[str, Any]]:
-    """Rows of op, dtype, instances and ns per instance."""
+    """Return rows of op, dtype, instances and ns per instance."""
     keys = [(op, dtype, n) for op in plan["ops"] for dtype in DTYPES for n in plan["batches"]]
     times = per_instance([Case(model, op, n, dtype) for op, dtype, n in keys], plan)
     return [{"op": op, "dtype": dtype, "instances": n, "ns": t} for (op, dtype, n), t in zip(keys, times)]
 
 
 def freedoms(names: Sequence[str], plan: Plan) -> list[dict[str, Any]]:
-    """Rows of robot, nv, op and ns per instance, float32, for every robot."""
+    """Return rows of robot, nv, op and ns per instance, float32, for every robot."""
     rows = []
     for name in names:
         model = loading.load(name, threads=1)
@@ -161,7 +162,7 @@ def freedoms(names: Sequence[str], plan: Plan) -> list[dict[str, Any]]:
 
 
 def operations(model: models.Model, plan: Plan) -> list[dict[str, Any]]:
-    """Rows of op, ns per instance in both dtypes, and how far both are from the kernels for any robot in float64."""
+    """Return rows of op, ns per instance in both dtypes, and both errors against float64 kernels for any robot."""
     any_robot, rows = models.Model(model.robot, threads=1, assemble=False), []
     for op, row in model.ops.items():
         cases = {dtype: Case(model, op, plan["instances"], dtype) for dtype in DTYPES}
@@ -180,7 +181,7 @@ def operations(model: models.Model, plan: Plan) -> list[dict[str, Any]]:
 
 
 def derivatives(models_: Sequence[models.Model], plan: Plan) -> list[dict[str, Any]]:
-    """Rows of robot, op and ns per instance of the operation, its vjp and its jvp, float32."""
+    """Return rows of robot, op and ns per instance of the operation, its vjp and its jvp, float32."""
     rows = []
     for model in models_:
         for op in plan["ops"]:
@@ -191,7 +192,7 @@ def derivatives(models_: Sequence[models.Model], plan: Plan) -> list[dict[str, A
 
 
 def parameters(name: str, plan: Plan) -> list[dict[str, Any]]:
-    """Rows of op, parameters and ns per instance beside the same with constants, float32."""
+    """Return rows of op, parameters and ns per instance, with parameters and with constants, float32."""
     rows = []
     for op in [op for op in plan["ops"] if op in ("fd", "step")] or plan["ops"][:1]:
         loaded = [loading.load(name, threads=1, parameters=chosen) for chosen in ((), *PARAMETER_SETS)]
@@ -204,7 +205,7 @@ def parameters(name: str, plan: Plan) -> list[dict[str, Any]]:
 
 
 def simulations(names: Sequence[str], options: argparse.Namespace, plan: Plan) -> list[dict[str, Any]]:
-    """Rows of robot, nv, dtype, ns per instance and step, and how many instances became bad; all threads."""
+    """Return rows of robot, nv, dtype, ns per instance and step, and number of bad instances, with all threads."""
     rows = []
     for name in names:
         model = loading.load(name, threads=options.threads)

@@ -1,4 +1,4 @@
-"""The page of `bench --report`: one HTML text that refers to nothing outside itself."""
+"""Page of `bench --report`: one HTML file without external references."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ tbody th { font-weight: 600; }
 
 
 def page(title: str, sections: Sequence[tuple[str, str, list[str]]]) -> str:
-    """The whole text; sections: (id, heading, parts)."""
+    """Return the HTML of the page. sections: (id, heading, parts)."""
     links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in sections)
     body = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(heading)}</h2>{"".join(parts)}</section>\n'
@@ -64,14 +64,17 @@ def table(
     text: Collection[str] = (),
     kind: str = "",
 ) -> str:
-    """A table; the first cell of a row is its head. Numbers stand to the right; `text`: heads of columns to the left."""
+    """Return an HTML table. The first cell of a row is its head.
+
+    text   heads of the left-aligned columns; the others, with numbers, are right-aligned
+    """
     left = [head in text for head in heads]
     top = "".join(f'<th scope="col"{side(x)}>{escape(head)}</th>' for head, x in zip(heads, left))
     body = "".join(
         "<tr>" + "".join(cell(*each) for each in zip(row, left, [True] + len(row) * [False])) + "</tr>\n"
         for row in rows
     )
-    # a wide table scrolls in its own box, also by keyboard
+    # a wide table scrolls in its own box, also with the keyboard
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}">'
         f'<table class="{kind}"><caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead>\n'
@@ -89,7 +92,7 @@ def cell(value: str | float, left: bool, head: bool) -> str:
 
 
 def number(x: float) -> str:
-    """Three digits, or all of a whole number."""
+    """Format a number with three digits, or an integer with all digits."""
     if isinstance(x, int):
         return str(x)
     if x == 0:

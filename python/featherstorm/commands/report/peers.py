@@ -1,4 +1,4 @@
-"""Other libraries in `bench --report`: from a file that bench/peers.py wrote, or timed here through Python."""
+"""Other libraries in `bench --report`: from a file of bench/peers.py, or timed here through Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = ("pinocchio", "mujoco", "featherstorm/double/assembled", "featherstorm
 
 
 def read(path: str) -> dict[str, Any]:
-    """The record of a file, checked."""
+    """Read the record of a file and check it."""
     with open(path, encoding="utf-8") as file:
         try:
             record = json.load(file)
@@ -35,7 +35,7 @@ def read(path: str) -> dict[str, Any]:
 
 
 def recorded(record: dict[str, Any]) -> list[tuple[str, str, list[float | None]]]:
-    """Rows of kind, robot, then the fastest of each of COLUMNS [ns], None where there is none."""
+    """Return rows of kind, robot, and the fastest time of each of COLUMNS [ns], or None if there is no time."""
     rows = []
     for kind, what in KINDS.items():
         for robot, result in record["robots"].items():
@@ -52,7 +52,10 @@ def recorded(record: dict[str, Any]) -> list[tuple[str, str, list[float | None]]
 
 
 def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
-    """Rows of kind, nanoseconds of Pinocchio called from Python for one state and of ours, or why there are none."""
+    """Return rows of kind, and nanoseconds of Pinocchio and of featherstorm for one state from Python.
+
+    If Pinocchio cannot be timed, the result is the reason as a string.
+    """
     try:
         import pinocchio
     except ImportError:
@@ -63,7 +66,7 @@ def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
     file = f"{_featherstorm.robot_directory()}/{path[0]}"
     his = pinocchio.buildModelFromUrdf(file, *([pinocchio.JointModelFreeFlyer()] if path[1] else []))
     data, model = his.createData(), loading.load(name, threads=1)
-    # its reader of URDF files has no rotors
+    # Pinocchio's URDF reader has no rotors
     his.armature = np.abs(tangent(model, model.q0, his)) @ model.armature
     check_agreement(pinocchio, his, data, model)
     q, v = (x[0].copy() for x in to_pinocchio(model, *random_state(model, 1), his))
@@ -79,12 +82,12 @@ def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
 
 
 def tangent(model: models.Model, q: npt.NDArray[np.float64], his: Any) -> npt.NDArray[np.float64]:
-    """T with v_pinocchio = T v."""
+    """Return T with v_pinocchio = T v."""
     return to_pinocchio(model, np.tile(q, (model.nv, 1)), np.eye(model.nv), his)[1].T
 
 
 def check_agreement(pinocchio: Any, his: Any, data: Any, model: models.Model) -> None:
-    """ValueError where the inertia matrices differ, M = T^T M_pinocchio T."""
+    """Raise ValueError if the inertia matrices differ; they satisfy M = T^T M_pinocchio T."""
     q, _ = random_state(model, 4, seed=3)
     for row, p, mine in zip(q, to_pinocchio(model, q, None, his), operations.crba(model, q)):
         T, M = tangent(model, row, his), pinocchio.crba(his, data, p)

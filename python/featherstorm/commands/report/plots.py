@@ -1,4 +1,4 @@
-"""The figures of `bench --report`: matplotlib's, as SVG elements that stand in a page and take their colours from it."""
+"""Figures of `bench --report`: SVG elements by matplotlib, with the colours of the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# stand-ins that matplotlib writes; the page's style says what they are, in light and in dark
+# placeholder colours for matplotlib; the style of the page defines them for light and dark mode
 INK, FAINT = "#010203", "#040506"
 SERIES = ["#0a0001", "#0a0002", "#0a0003", "#0a0004", "#0a0005"]
 MARKERS = ["o", "s", "^", "D", "v"]
@@ -43,10 +43,11 @@ STYLE: Any = {
 
 
 def figure(draw: Callable[[Axes], None], name: str, title: str, description: str) -> str:
-    """An SVG element of what draw(axes) draws.
+    """Return an SVG element drawn by draw(axes).
 
-    name          begins the names of its parts, which must differ within a page
-    title         what a screen reader says first; description   what the figure shows, in a sentence
+    name          prefix of the names of its parts, which must be unique in a page
+    title         title for screen readers
+    description   content of the figure, in a sentence
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -62,7 +63,7 @@ def figure(draw: Callable[[Axes], None], name: str, title: str, description: str
 
 
 def inline(text: str, name: str, title: str, description: str) -> str:
-    """The SVG element of a file's text, without what only a file needs, named and in the page's colours."""
+    """Return the SVG element of an SVG file for use in a page, with unique names and the page's colours."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     view = re.findall(r'viewBox="[^"]*"', text)[0]
@@ -81,7 +82,7 @@ def inline(text: str, name: str, title: str, description: str) -> str:
 
 
 def against_batch(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
-    """draw(axes): evaluations per second over instances in a call, a colour for each operation, a dash for float64."""
+    """Return draw(axes): evaluations per second over instances; one colour per operation, dashed for float64."""
     ops = list(dict.fromkeys(row["op"] for row in rows))
 
     def draw(axes: Axes) -> None:
@@ -104,7 +105,7 @@ def against_batch(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
 
 
 def against_freedoms(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
-    """draw(axes): nanoseconds of an evaluation over degrees of freedom, a colour for each operation."""
+    """Return draw(axes): nanoseconds of an evaluation over degrees of freedom; one colour per operation."""
 
     def draw(axes: Axes) -> None:
         for color, marker, op in zip(SERIES, MARKERS, dict.fromkeys(row["op"] for row in rows)):
@@ -122,7 +123,11 @@ def against_freedoms(rows: list[dict[str, Any]]) -> Callable[[Axes], None]:
 def bars(
     labels: Sequence[str], groups: Mapping[str, Sequence[float]], ylabel: str, line: float | None = None
 ) -> Callable[[Axes], None]:
-    """draw(axes): groups of bars, {what a colour means: heights}; `line`: a dashed one at this height."""
+    """Return draw(axes): groups of bars.
+
+    groups   label of a colour -> heights
+    line     height of a dashed line
+    """
 
     def draw(axes: Axes) -> None:
         width = 0.8 / len(groups)

@@ -1,7 +1,7 @@
 """Tasks of dm_control's suite (Tassa et al. 2018, arXiv:1801.00690), from its own robot files.
 
-From a state and an action of theirs each has their next state, observation and reward; docs/tasks_dm_control.md says to how many digits,
-and what differs.
+From the suite's states and actions, each task gives the suite's next state, observation and reward.
+docs/tasks_dm_control.md gives the accuracy and the differences.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ TASKS: dict[str, Callable[..., SuiteTask]] = {
     "dm_control/walker-stand": partial(Walker, speed=0.0),
     "dm_control/walker-walk": partial(Walker, speed=1.0),
 }
-"""What makes each, by its name here; all take SuiteTask's arguments."""
+"""name -> maker of the task; all makers take SuiteTask's arguments."""

@@ -1,4 +1,4 @@
-"""Two links, of which only the elbow is driven (Coulom 2002)."""
+"""Two links; only the elbow is driven (Coulom 2002)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Acrobot(SuiteTask):
     """Bring the tip to the target above.
 
     action       (1,) torque of the elbow, of 2 N m
-    observation  orientations: the arms' z axes along x, then along z of the world; velocity: v [rad/s]
-    reward       1 where the tip is in the target, falling over 1 m beside it; sparse: 0 beside it
+    observation  orientations: x components, then z components of the arms' z axes, world axes; velocity: v [rad/s]
+    reward       1 if the tip is in the target, decreasing over a distance of 1 m outside; sparse: 0 outside
     """
 
     domain, seconds = "acrobot", 10.0

@@ -26,10 +26,10 @@ class BallInCup(SuiteTask):
 
     action       (2,) forces on the cup along x and z, of 5 N
     observation  position: of the cup, then of the ball, x and z [m]; velocity: v [m/s]
-    reward       1 where the ball is within the cup, else 0
+    reward       1 if the ball is in the cup, else 0
 
-    The ball begins where it does not touch the cup: the first of 12 draws that does not, as in the suite; all 12 would touch in 1 of 10^8
-    episodes.
+    The ball begins without touching the cup, as in the suite: at the first of 12 draws without contact. All 12 touch in
+    1 of 10^8 episodes.
     """
 
     domain, dt = "ball_in_cup", 0.02
@@ -40,7 +40,7 @@ class BallInCup(SuiteTask):
         return np.concatenate([np.zeros(2), ball]), np.zeros(4)
 
     def touches(self, ball: Any) -> Any:
-        """Whether the ball at x and z of its joints touches the cup, which is where the file has it."""
+        """Return True if the ball, at its joint positions x and z, touches the cup at the position of the file."""
         c = self.compiled
         centre = ball + (c.body("ball").pos - c.body("cup").pos)[PLANE]
         near = []

@@ -1,4 +1,4 @@
-"""A cart on a rail with a pole."""
+"""A pole on a cart on a rail."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from ...environment.memory import Memory
     from ...environment.state import EnvironmentState as State
 
-AT_REST = 0.01  # deviation of first velocities [m/s, rad/s]
+AT_REST = 0.01  # standard deviation of the first velocities [m/s, rad/s]
 
 
 class Cartpole(SuiteTask):
-    """Hold a pole up, or swing it up first.
+    """Balance a pole, or swing it up first.
 
     action       (1,) force on the cart, of 10 N
-    observation  position: the cart's x [m], the pole's z axis along z and x of the world; velocity: v [m/s, rad/s]
-    reward       (1 + cos) / 2 times closeness of the cart, smallness of the action and slowness of the pole; sparse: 1 where the cart is
-                 within 0.25 m and the cosine above 0.995
+    observation  position: the cart's x [m], z and x components of the pole's z axis, world axes; velocity:
+                 v [m/s, rad/s]
+    reward       (1 + cos) / 2 times factors for a central cart, a small action and a slow pole; sparse: 1 if the cart
+                 is within 0.25 m and the cosine is above 0.995
     """
 
     domain, seconds = "cartpole", 10.0
@@ -45,7 +46,7 @@ class Cartpole(SuiteTask):
     def reward(self, x: State, a: Any, m: Memory) -> Any:
         cosine = x.rotation("pole_1")[2, 2]
         if self.sparse:
-            # the suite's upper bound of the cosine is 1, which a rounded one may pass
+            # the suite's upper bound of the cosine is 1, which rounding may exceed
             return tolerance(x.q[0], (-0.25, 0.25)) * tolerance(cosine, (0.995, np.inf))
         centred = (1 + tolerance(x.q[0], margin=2)) / 2
         gentle = (4 + tolerance(a[0], margin=1, value_at_margin=0, sigmoid="quadratic")) / 5

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from ...environment.state import EnvironmentState as State
 
 RUN = 10.0  # speed of reward 1 [m/s]
-SETTLING = 200  # passes before an episode
+SETTLING = 200  # substeps before an episode
 
 
 class Cheetah(SuiteTask):
-    """Run to +x.
+    """Run in the direction +x.
 
     action       (6,) torques of the hind, then the fore leg: thigh, shin, foot; of 120, 90, 60, 90, 60, 30 N m
-    observation  position: q but x [m, rad]; velocity: v [m/s, rad/s]
+    observation  position: q without x [m, rad]; velocity: v [m/s, rad/s]
     reward       forward speed of the centre of mass / 10 m/s, from 0 to 1
 
-    An episode begins with one of `starts` states, each as likely: the suite's law of first states, joints uniform in their ranges and 2 s
-    of settling, drawn so many times when the task is made.
+    An episode begins with one of `starts` states, with equal probability. They are drawn when the task is made, with
+    the suite's distribution: joints uniform in their ranges, then 2 s of settling.
     """
 
     domain, seconds = "cheetah", 10.0
@@ -46,9 +46,9 @@ class Cheetah(SuiteTask):
 
     @cached_property
     def first(self) -> npt.NDArray[Any]:
-        """(starts, nq + nv)"""
+        """First states (starts, nq + nv)."""
         m = self.compiled
-        limited = np.asarray(m.jnt_limited, bool)  # one coordinate a joint
+        limited = np.asarray(m.jnt_limited, bool)  # each joint has one coordinate
         low, high = (np.where(limited, m.jnt_range[:, k], m.qpos0) for k in range(2))
         return settled(m, lambda rng: rng.uniform(low, high), SETTLING, self.starts)
 

@@ -1,4 +1,4 @@
-"""A finger with two joints, and a body on a hinge which it can turn."""
+"""A finger with two joints that can turn a body on a hinge."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from ...model import Model
 
 SPIN = 15.0  # speed [rad/s]
-FREE_DAMPING = 0.03  # of the spinning hinge [N m s/rad]
+FREE_DAMPING = 0.03  # damping of the spinning hinge [N m s/rad]
 TRIES = 10
 
 
 class Finger(SuiteTask):
-    """What spinning and turning share.
+    """Common parts of spinning and turning.
 
     action       (2,) torques, of 30 and 15 N m
-    observation  position: angles of the finger [rad], tip of the body from the hinge, x and z [m]; velocity: v [rad/s];
-                 touch: log(1 + forces [N]) at the fingertip's upper and lower side
+    observation  position: angles of the finger [rad], tip of the body relative to the hinge, x and z [m]; velocity:
+                 v [rad/s]; touch: log(1 + forces [N]) at the fingertip's upper and lower side
 
-    Forces are those of the beginning of the last pass. An episode begins where the finger does not touch: the first of 10 draws that
-    does not, as in the suite; all 10 would touch in 1 of 10^10 episodes.
+    Forces are those at the beginning of the last substep. An episode begins without touching, as in the suite: at the
+    first of 10 draws without contact. All 10 touch in 1 of 10^10 episodes.
     """
 
     domain, dt = "finger", 0.02
@@ -43,7 +43,7 @@ class Finger(SuiteTask):
         return q, np.zeros(3)
 
     def touches(self, q: Any) -> Any:
-        """Whether the fingertip touches the body; nothing else comes near it."""
+        """Return True if the fingertip touches the body; nothing else can touch."""
         c = self.compiled
         angle = q - c.qpos0
         first, second, spinner = (c.body(name).pos[PLANE] for name in ("proximal", "distal", "spinner"))
@@ -61,12 +61,12 @@ class Finger(SuiteTask):
         return {"position": position, "velocity": x.v, "touch": np.log(1 + forces)}
 
     def tip(self, x: State) -> Any:
-        """Of the body from the hinge, x and z [m]."""
+        """Return the position of the body's tip relative to the hinge, x and z [m]."""
         return (x.sensor("tip") - x.sensor("spinner"))[PLANE]
 
 
 class FingerSpin(Finger):
-    """Spin the body. The reward is 1 where the hinge turns at -15 rad/s or faster, else 0."""
+    """Spin the body. The reward is 1 if the hinge turns at -15 rad/s or faster, else 0."""
 
     def model(self) -> Model:
         m = self.compiled.__copy__()
@@ -78,10 +78,11 @@ class FingerSpin(Finger):
 
 
 class FingerTurn(Finger):
-    """Turn the body's tip to a target that is drawn for each episode. The reward is 1 where the tip is in it, else 0.
+    """Turn the body's tip to a target, drawn for each episode. The reward is 1 if the tip is in the target, else 0.
 
-    observation  and target_position: from the hinge, x and z [m]; dist_to_target: of the tip from the target's surface [m]
-    memory       target: from the hinge, x and z [m]
+    observation  also target_position: relative to the hinge, x and z [m]; dist_to_target: of the tip from the target's
+                 surface [m]
+    memory       target: relative to the hinge, x and z [m]
 
     radius       of the target [m]
     """

@@ -22,15 +22,15 @@ HOP = 2.0  # speed of reward 1 [m/s]
 
 
 class Hopper(SuiteTask):
-    """Stand, or hop to +x.
+    """Stand, or hop in the direction +x.
 
     action       (4,) torques of waist, hip, knee, ankle; of 30, 40, 30, 10 N m
-    observation  position: q but x [m, rad]; velocity: v [m/s, rad/s]; touch: log(1 + forces [N] at toe and heel)
-    reward       1 where the torso is 0.6 to 2 m above the foot, else 0; times smallness of the action, or closeness of the forward speed of
-                 the centre of mass to 2 m/s
+    observation  position: q without x [m, rad]; velocity: v [m/s, rad/s]; touch: log(1 + forces [N] at toe and heel)
+    reward       1 if the torso is 0.6 to 2 m above the foot, else 0; times a factor for a small action (stand), or for
+                 a forward speed of the centre of mass near 2 m/s (hop)
 
-    Forces are those of the beginning of the last pass. In the first observation of an episode they are 0; the suite has others where the
-    drawn pose touches, which the foot does in 4 of 1000.
+    Forces are those at the beginning of the last substep. In the first observation of an episode they are 0. The suite
+    has other values if the foot touches in the drawn pose, which happens in 4 of 1000 episodes.
     """
 
     domain, dt = "hopper", 0.02

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...environment.state import EnvironmentState as State
 
 STAND = 1.4  # height of the head [m]
-JOINTS = slice(7, None)  # of q, behind the free joint
+JOINTS = slice(7, None)  # of q, after the free joint
 LIMBS = ("left_hand", "left_foot", "right_hand", "right_foot")
 
 
@@ -29,15 +29,18 @@ class Humanoid(SuiteTask):
     """Stand, walk or run in any direction.
 
     action       (21,) torques in the file's order, of 20 to 120 N m
-    observation  joint_angles [rad]; head_height [m]; extremities: left hand and foot, right hand and foot from the torso in its axes [m];
-                 torso_vertical: the torso's axes along z of the world; com_velocity: of the centre of mass [m/s]; velocity: v [m/s, rad/s]
-    reward       closeness of the head's height to 1.4 m, times uprightness, times smallness of the action; times stillness where speed is
-                 0, else times (5 closeness of the horizontal speed of the centre of mass + 1) / 6
+    observation  joint_angles [rad]; head_height [m]; extremities: left hand and foot, right hand and foot relative to
+                 the torso, in its axes [m]; torso_vertical: z components of the torso's axes, in the world;
+                 com_velocity: of the centre of mass [m/s]; velocity: v [m/s, rad/s]
+    reward       factors for a head height near 1.4 m, an upright torso and a small action; times a factor for standing
+                 still if speed is 0, else times (5 f + 1) / 6, f a factor for the horizontal speed of the centre of
+                 mass
 
-    speed        to be reached [m/s]; 0 to stand
-    starts       An episode begins with joint angles of so many sets, each as likely: the suite's law, joints uniform in their ranges such
-                 that nothing touches, drawn when the task is made. How the torso is turned is drawn for each episode; it decides
-                 nothing about touching, since nothing reaches the ground.
+    speed        target speed [m/s]; 0 to stand
+    starts       number of sets of joint angles; an episode begins with one of them, with equal probability. They are
+                 drawn when the task is made, with the suite's distribution: joints uniform in their ranges, without
+                 contacts. The orientation of the torso is drawn for each episode; it does not affect contacts, since no
+                 part reaches the ground.
     """
 
     domain, seconds, dt = "humanoid", 25.0, 0.025
@@ -58,7 +61,7 @@ class Humanoid(SuiteTask):
 
     @cached_property
     def first(self) -> npt.NDArray[Any]:
-        """(starts, nq - 7)"""
+        """Sets of joint angles (starts, nq - 7)."""
         m = self.compiled
         return untouched(m, lambda rng: joint_positions(m, rng), self.starts)[:, JOINTS]
 

@@ -1,4 +1,4 @@
-"""A pendulum whose torque does not lift it at once."""
+"""A pendulum whose torque is too small to lift it directly."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ UPRIGHT = float(np.cos(np.deg2rad(8)))
 
 
 class Pendulum(SuiteTask):
-    """Swing up and stay there.
+    """Swing up and stay upright.
 
     action       (1,) torque [N m]
-    observation  orientation: the pole's z axis along z and x of the world; velocity: v [rad/s]
+    observation  orientation: z and x components of the pole's z axis, world axes; velocity: v [rad/s]
     reward       1 within 8 degrees of upright, else 0
     """
 
@@ -34,7 +34,7 @@ class Pendulum(SuiteTask):
         return rng.uniform(-np.pi, np.pi, 1), np.zeros(1)
 
     def reward(self, x: State, a: Any, m: Memory) -> Any:
-        # the suite's upper bound is 1, which a rounded cosine may pass
+        # the suite's upper bound of the cosine is 1, which rounding may exceed
         return tolerance(x.rotation("pole")[2, 2], (UPRIGHT, np.inf))
 
     def sees(self, x: State, m: Memory) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Segments in the plane of x and z, of numbers or symbols: what capsules of planar robots touch."""
+"""Distances of segments in the plane of x and z, for contacts between capsules of planar robots.
+
+Arguments are numbers or symbols.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,22 @@ PLANE = [0, 2]  # x and z
 
 
 def turned(p: Any, angle: Any) -> Any:
-    """p (2,) turned from x to z [rad]."""
+    """Rotate p (2,) from x towards z by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.stack([c * p[0] - s * p[1], s * p[0] + c * p[1]])
 
 
 def square_to_segment(p: Any, a: Any, b: Any) -> Any:
-    """Squared distance of p (2,) from the segment a b, which has a length."""
+    """Return the squared distance of p (2,) from the segment a b, whose length is not 0."""
     d = b - a
     r = p - a - d * np.clip(np.dot(p - a, d) / np.dot(d, d), 0.0, 1.0)
     return np.dot(r, r)
 
 
 def segments_within(reach: float, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Whether the segments a b and c d are nearer than `reach`.
+    """Return True if the segments a b and c d are nearer than `reach`.
 
-    Segments that do not cross are nearest at an end of one of them.
+    If segments do not cross, the nearest points include an end of one of them.
     """
     ends = [square_to_segment(p, c, d) for p in (a, b)] + [square_to_segment(p, a, b) for p in (c, d)]
     near = np.minimum.reduce(np.stack(ends)) < reach * reach
@@ -34,12 +37,12 @@ def segments_within(reach: float, a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 def side(a: Any, b: Any, p: Any) -> Any:
-    """Positive where p is to the left of a b."""
+    """Return a number that is positive if p is to the left of a b."""
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
 
 
 def ends_of(capsule: Any) -> tuple[Any, Any]:
-    """Of the segment within a capsule along x and z of its body."""
+    """Return the ends of a capsule's segment, x and z in the axes of its body."""
     import mujoco
 
     axes = np.zeros(9)

@@ -1,4 +1,4 @@
-"""A point in the plane, driven through two tendons."""
+"""A point in the plane, driven by two tendons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...environment.state import EnvironmentState as State
     from ...model import Model
 
-LEAST_ANGLE = float(np.arccos(0.9))  # between the lines of two directions [rad]
+LEAST_ANGLE = float(np.arccos(0.9))  # smallest angle between the lines of two directions [rad]
 
 
 class PointMass(SuiteTask):
@@ -27,10 +27,10 @@ class PointMass(SuiteTask):
 
     action       (2,) forces along the tendons' directions, of 0.1 N
     observation  position: x and y [m]; velocity: v [m/s]
-    reward       closeness of the point to the target, times smallness of the action
-    memory       directions, of random gains: of the two tendons, x and y
+    reward       product of factors for a point near the target and for a small action
+    memory       directions of the two tendons, x and y (with random_gains)
 
-    random_gains  whether the directions are drawn for each episode, instead of x and y
+    random_gains  True: directions are drawn for each episode; False: they are x and y
     """
 
     domain = "point_mass"
@@ -47,7 +47,7 @@ class PointMass(SuiteTask):
     def model(self) -> Model:
         if not self.random_gains:
             return super().model()
-        # actions are clipped before they are turned, the actuators' controls are not
+        # actions are clipped before they are rotated, so the controls of the actuators must not be clipped
         m = self.compiled.__copy__()
         m.actuator_ctrllimited[:] = False
         return from_mujoco(m, self.domain)
@@ -55,7 +55,7 @@ class PointMass(SuiteTask):
     def reset(self, m: Memory, rng: Draws) -> Any:
         q = joint_positions(self.compiled, rng)
         if self.random_gains:
-            # the second direction is drawn from those whose cosine with the first is at most 0.9
+            # the cosine of the two directions is between -0.9 and 0.9
             angle = rng.uniform(-np.pi, np.pi)
             apart = rng.uniform(LEAST_ANGLE, np.pi - LEAST_ANGLE)
             other = angle + np.where(rng.random() < 0.5, apart, -apart)
@@ -63,7 +63,7 @@ class PointMass(SuiteTask):
         return q, np.zeros(2)
 
     def along_directions(self, x: State, a: Any, m: Memory) -> Any:
-        """Tendons along the axes that pull as those along the directions would."""
+        """Return controls of the tendons along the axes that are equivalent to tendons along the directions."""
         low, high = self.compiled.actuator_ctrlrange.T
         return np.clip(a, low, high) @ m.directions
 

@@ -1,4 +1,4 @@
-"""A quadruped with 16 joints, driven through tendons by 12 actuators with activations."""
+"""A quadruped with 16 joints, driven by 12 actuators with activations, through tendons."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from ...environment.state import EnvironmentState as State
 
 TOES = ("front_left", "front_right", "back_right", "back_left")
-HEIGHT = 0.01  # a first height is a multiple of it [m]
+HEIGHT = 0.01  # initial heights are multiples of this [m]
 
 
 class Quadruped(SuiteTask):
     """Move along the torso's x axis.
 
     action       (12,) setpoints of yaw, lift and extension of each leg: front left, front right, back right, back left
-    observation  egocentric_state: angles and speeds of the joints [rad, rad/s], activations; torso_velocity: in its axes [m/s];
-                 torso_upright: its z axis along z of the world; imu: acceleration [m/s^2] and turning [rad/s] of the torso in its axes;
-                 force_torque: arsinh of forces [N], then torques [N m] on the toes
-    reward       uprightness, from 1 upright to 0 upside down; times closeness of the forward speed
+    observation  egocentric_state: angles and speeds of the joints [rad, rad/s], activations; torso_velocity: in its
+                 axes [m/s]; torso_upright: z component of its z axis, in the world; imu: acceleration [m/s^2] and
+                 angular velocity [rad/s] of the torso in its axes; force_torque: arsinh of forces [N], then torques
+                 [N m] on the toes
+    reward       a factor for an upright torso, from 1 upright to 0 upside down; times a factor for the forward speed
 
-    speed        to be reached [m/s]
+    speed        target speed [m/s]
 
-    Accelerations and forces are those of the beginning of the last pass. An episode begins in free fall: turned as drawn, all turns alike,
-    at the lowest multiple of 1 cm at which nothing touches the ground.
+    Accelerations and forces are those at the beginning of the last substep. An episode begins in free fall, with a
+    uniformly drawn orientation, at the lowest multiple of 1 cm at which nothing touches the ground.
     """
 
     domain, dt = "quadruped", 0.02
@@ -69,7 +70,7 @@ class Quadruped(SuiteTask):
     def sees(self, x: State, m: Memory) -> dict[str, Any]:
         acceleration: Any = x.sensor("imu_accel")
         felt: Any = np.concatenate([x.sensor(f"{kind}_toe_{toe}") for kind in ("force", "torque") for toe in TOES])
-        if x.begins:  # in free fall nothing is felt
+        if x.begins:  # sensors show zero in free fall
             acceleration, felt = np.zeros(3), np.zeros(24)
         return {
             "egocentric_state": np.concatenate([x.q[7:], x.v[6:], x.act]),
@@ -86,16 +87,17 @@ def arsinh(x: Any) -> Any:
 
 
 def vertical(turn: Any) -> Any:
-    """z of the world in the axes of a body that is turned by a quaternion w x y z."""
+    """Return the world's z axis in the axes of a body with orientation w x y z."""
     w, x, y, z = (turn[k] for k in range(4))
     return np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z])
 
 
 def reach_below(m: Any, up: Any) -> Any:
-    """How far what touches reaches below the root's origin against `up` (3,), a direction in the root's axes, with all joints as the file
-    has them [m].
+    """Return the depth of colliding geoms below the root's origin [m].
 
-    max over geoms of s(-R^T up) - up . p, with the place p, the axes R and the support function s of each
+    Down is opposite to the direction `up` (3,), given in the root's axes. All joints have the positions of the file.
+
+        max over geoms of s(-R^T up) - up . p,   with the position p, the axes R and the support function s of a geom
     """
     import mujoco
 
@@ -112,7 +114,7 @@ def reach_below(m: Any, up: Any) -> Any:
 
 
 def support(kind: int, size: Any, n: Any) -> Any:
-    """max n . p over the points p of a geom that is its own mirror image, n a unit vector in its axes."""
+    """Return max n . p over the points p of a symmetric geom, for a unit vector n in its axes."""
     import mujoco
 
     shapes = mujoco.mjtGeom
@@ -129,7 +131,10 @@ def support(kind: int, size: Any, n: Any) -> Any:
 
 @functools.cache
 def on_a_floor(size: float) -> Any:
-    """mujoco.MjModel of the suite's quadruped on a floor of size x size [m], without walls, terrain, ball, target and range finders."""
+    """Return the suite's quadruped as mujoco.MjModel, on a floor of size x size [m].
+
+    Walls, terrain, ball, target and range finders are removed.
+    """
     import mujoco
 
     spec = mujoco.MjSpec.from_file(suite_file("quadruped"))

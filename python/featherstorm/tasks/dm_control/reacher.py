@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Reacher(SuiteTask):
-    """Bring the finger to a target that is drawn for each episode.
+    """Bring the finger to a target, drawn for each episode.
 
     action       (2,) torques of shoulder and wrist, of 0.05 N m
     observation  position: q [rad]; to_target: from the finger to the target, x and y [m]; velocity: v [rad/s]
-    reward       1 where finger and target overlap, else 0
+    reward       1 if finger and target overlap, else 0
     memory       target: x and y [m]
 
     radius       of the target [m]

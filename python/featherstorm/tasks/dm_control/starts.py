@@ -1,6 +1,6 @@
-"""How the suite draws first states, without loops of unknown length.
+"""First states with the suite's distributions, without loops of unknown length.
 
-rng is environment.draws.Draws, or a numpy.random.Generator for numbers at once.
+rng is environment.draws.Draws for symbols, or a numpy.random.Generator for numbers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,13 @@ def unit(x: Any) -> Any:
 
 
 def joint_positions(m: Any, rng: Any) -> Any:
-    """q (nq) of a mujoco.MjModel: joints with a range uniform in it, hinges without one in -pi to pi, slides without one as the file has
-    them; turns of free joints are x / |x|, x four numbers uniform in 0 to 1 as the suite has it (all turns alike would need normal ones).
+    """Draw joint positions q (nq) for a mujoco.MjModel, as the suite does.
 
+    joints with a range      uniform in the range
+    hinges without a range   uniform in -pi to pi
+    slides without a range   as in the file
+    free joints              quaternion x / |x|, x four numbers uniform in 0 to 1. (Uniform orientations would need
+                             normal numbers.)
     Errors: ValueError for a ball joint, which no task here has.
     """
     low, high = np.array(m.qpos0), np.array(m.qpos0)
@@ -47,9 +51,10 @@ def joint_positions(m: Any, rng: Any) -> Any:
 
 
 def first_free(tries: int, draw: Callable[[], Any], touches: Callable[[Any], Any]) -> Any:
-    """The first of so many draws that touches nothing, which is what drawing until nothing touches gives; the last where all touch.
+    """Return the first of `tries` draws without contact, or the last draw if all touch.
 
-    With a probability p of a touch the latter happens with p^tries.
+    If a draw touches with probability p, all touch with probability p^tries. Otherwise the result equals drawing until
+    nothing touches.
     """
     found = draw()
     for _ in range(tries - 1):
@@ -58,7 +63,7 @@ def first_free(tries: int, draw: Callable[[], Any], touches: Callable[[Any], Any
 
 
 def untouched(m: Any, draw: Callable[[np.random.Generator], Any], count: int, seed: int = 0) -> npt.NDArray[Any]:
-    """q (count, nq) of those that are drawn and touch nothing, by MuJoCo's own contacts."""
+    """Draw positions q (count, nq) without contacts, as found by MuJoCo."""
     import mujoco
 
     rng, data = np.random.default_rng(seed), mujoco.MjData(m)
@@ -74,7 +79,7 @@ def untouched(m: Any, draw: Callable[[np.random.Generator], Any], count: int, se
 def settled(
     m: Any, draw: Callable[[np.random.Generator], Any], passes: int, count: int, seed: int = 0
 ) -> npt.NDArray[Any]:
-    """(q, v) (count, nq + nv) to which states at rest that are drawn have come after so many passes without controls, in MuJoCo."""
+    """Draw states at rest and simulate `passes` steps in MuJoCo without controls. Return (q, v) (count, nq + nv)."""
     import mujoco
 
     rng, data = np.random.default_rng(seed), mujoco.MjData(m)

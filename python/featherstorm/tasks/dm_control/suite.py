@@ -1,4 +1,4 @@
-"""What the tasks of dm_control's suite share: their files, their kind of episodes, and how their first states are drawn."""
+"""Base class of the tasks of dm_control's suite: files, episodes and observations."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
 class SuiteTask(Env):
     """A task of dm_control's suite.
 
-    observation, reward and time limit are the suite's; as there an episode is truncated at its end and never terminated (discount 1), and
-    an action beyond the controls' range is what the reward sees, while the actuators have it clipped.
+    Observation, reward and time limit are the suite's. As in the suite, an episode is truncated at its end and never
+    terminates (discount 1). If an action exceeds the range of the controls, the reward uses the action as given and the
+    actuators use the clipped one.
 
     time_limit        of an episode [s]. None: the suite's
-    flat_observation  whether the observation is one array of all parts in the suite's order, or groups by the suite's names
+    flat_observation  True: the observation is one array of all parts in the suite's order; False: groups with the
+                      suite's names
     """
 
     domain = ""
-    """Of the suite, and the name of its file."""
+    """Name of the suite's domain and of its file."""
     seconds = 20.0
     """The suite's time limit [s]."""
     parts: Mapping[str, int] = {}
-    """name -> how many numbers, in the suite's order: of what an observation is made."""
+    """Parts of an observation: name -> number of values, in the suite's order."""
     clip = False
 
     def __init__(self, time_limit: float | None = None, flat_observation: bool = True) -> None:
@@ -52,18 +54,18 @@ class SuiteTask(Env):
 
     @property
     def compiled(self) -> Any:
-        """mujoco.MjModel of the task, which nobody changes."""
+        """mujoco.MjModel of the task; it must not be changed."""
         return compiled_file(self.domain)
 
     def model(self) -> Model:
         return from_mujoco(self.compiled, self.domain)
 
     def number(self, kind: str, name: str) -> int:
-        """Of a body, a geom, a site or a joint."""
+        """Return the number of a body, a geom, a site or a joint."""
         return int(getattr(self.compiled, kind)(name).id)
 
     def sees(self, x: State, m: Memory) -> dict[str, Any]:
-        """The parts of an observation."""
+        """Return the parts of an observation by name."""
         raise NotImplementedError(f"{type(self).__name__} has no method `sees`")
 
     def observe(self, x: State, m: Memory, rng: Draws) -> Any:
@@ -73,13 +75,16 @@ class SuiteTask(Env):
 
     @property
     def columns(self) -> dict[str, slice]:
-        """Where each part is in a flat observation."""
+        """Slice of each part in a flat observation."""
         ends = np.cumsum([0, *self.parts.values()]).tolist()
         return {name: slice(first, end) for name, first, end in zip(self.parts, ends, ends[1:])}
 
 
 def suite_file(name: str) -> str:
-    """Path of a file of the suite. FileNotFoundError without the package, which is not imported itself."""
+    """Return the path of a file of the suite.
+
+    Errors: FileNotFoundError if the package, which is not imported, is not installed.
+    """
     found = find_spec("dm_control")
     if found is None or found.origin is None:
         raise FileNotFoundError(
@@ -93,7 +98,7 @@ def suite_file(name: str) -> str:
 
 @functools.cache
 def compiled_file(name: str) -> Any:
-    """mujoco.MjModel of a file of the suite."""
+    """Return the mujoco.MjModel of a file of the suite."""
     try:
         import mujoco
     except ImportError as error:

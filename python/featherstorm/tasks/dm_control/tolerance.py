@@ -1,5 +1,8 @@
-"""How close a number is to where it should be, from 0 to 1: of what the suite's rewards are made (Tassa et al. 2018, "DeepMind Control
-Suite", arXiv:1801.00690)."""
+"""Tolerance functions, from which the suite's rewards are built.
+
+They map a number to a value from 0 to 1, by its distance from the desired range.
+Source: Tassa et al. 2018, "DeepMind Control Suite", arXiv:1801.00690.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ def sech(y: Any) -> Any:
 
 
 def within(y: Any, value: Any) -> Any:
-    """The value where y < 1, else 0."""
+    """Return the value where y < 1, else 0."""
     return np.where(y < 1, value, 0.0)
 
 
-# name -> (w, f): f(w(v) d) is the value at a distance of d margins, v that at one margin
+# name -> (w, f): f(w(v) d) is the value at a distance of d margins, v the value at one margin
 SIGMOIDS: dict[str, tuple[Callable[[float], Any], Callable[[Any], Any]]] = {
     "gaussian": (lambda v: np.sqrt(-2 * np.log(v)), lambda y: np.exp(-0.5 * y * y)),
     "hyperbolic": (lambda v: np.arccosh(1 / v), sech),
@@ -41,14 +44,15 @@ def tolerance(
     sigmoid: str = "gaussian",
     value_at_margin: float = 0.1,
 ) -> Any:
-    """1 where lower <= x <= upper; beyond, f(w d) with d = distance to the nearest bound / margin, and 0 without a margin.
+    """Return 1 where lower <= x <= upper, else f(w d), d = distance to the bound / margin; 0 without a margin.
 
         in   x                numbers or symbols of any shape
              bounds           (lower, upper), which may be infinite
              margin           distance at which the value is value_at_margin
              sigmoid          name of f, of SIGMOIDS
         out  of x's shape, from 0 to 1
-    Errors: ValueError for bounds in the wrong order, a negative margin, an unknown sigmoid, a value_at_margin that f does not take there.
+    Errors: ValueError for bounds in the wrong order, a negative margin, an unknown sigmoid, a value_at_margin that f
+    cannot have.
     """
     lower, upper = bounds
     if not lower <= upper:

@@ -21,14 +21,15 @@ STAND = 1.2  # height of the torso [m]
 
 
 class Walker(SuiteTask):
-    """Stand, walk or run to +x.
+    """Stand, walk or run in the direction +x.
 
     action       (6,) torques of the right, then the left leg: hip, knee, ankle; of 100, 50, 20 N m
-    observation  orientations: of each body, its x and z axes along x of the world; height: of the torso [m]; velocity: v [m/s, rad/s]
-    reward       3/4 of it height above 1.2 m, 1/4 (1 + the torso's uprightness) / 2, which is all where speed is 0; times
-                 (5 closeness of the forward speed of the centre of mass + 1) / 6
+    observation  orientations: x components of the x and z axes of each body, in the world; height: of the torso [m];
+                 velocity: v [m/s, rad/s]
+    reward       3/4 for a torso height above 1.2 m, plus 1/4 (1 + cosine of the torso's lean) / 2; unless speed is 0,
+                 times (5 f + 1) / 6, f a factor for the forward speed of the centre of mass
 
-    speed        to be reached [m/s]; 0 to stand
+    speed        target speed [m/s]; 0 to stand
     """
 
     domain, seconds, dt = "walker", 25.0, 0.025

@@ -1,4 +1,7 @@
-"""Gymnasium's MuJoCo environments of version 5 (gymnasium/envs/mujoco/*_v5.py), with their names, arguments and numbers."""
+"""Gymnasium's MuJoCo environments of version 5, with their names, arguments and numbers.
+
+Source: gymnasium/envs/mujoco/*_v5.py.
+"""
 
 from .ant import Ant
 from .humanoid import Humanoid, HumanoidStandup

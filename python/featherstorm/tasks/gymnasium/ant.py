@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 class Ant(Walking):
     """Four legs under a sphere: Ant-v5.
 
-    observation  (105): q without the position (13), v (14) [m, rad, m/s, rad/s], forces of contacts on each body (13 x 6), held to
-                 contact_force_range: moment about the centre of mass and force [N m, N], world axes (mjData.cfrc_ext)
-    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2 - contact_cost_weight |forces of contacts|^2, and healthy_reward; vx of
-                 main_body, a number or a name
-    ends         where it is unhealthy: height beyond healthy_z_range
+    observation  (105): q without the position (13), v (14) [m, rad, m/s, rad/s], contact forces on each body (13 x 6),
+                 clipped to contact_force_range: moment about the centre of mass and force [N m, N], world axes
+                 (mjData.cfrc_ext)
+    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2 - contact_cost_weight |contact forces|^2, plus
+                 healthy_reward; vx is that of main_body, given by number or name
+    ends         when unhealthy: height outside healthy_z_range
     """
 
     axes = 2

@@ -1,4 +1,4 @@
-"""What Gymnasium's MuJoCo environments have in common."""
+"""Common parts of Gymnasium's MuJoCo environments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Range = tuple[float, float]
 
 
 def model_path(xml_file: str) -> str:
-    """Of a file of Gymnasium's, or of one that begins with /, . or ~, as its environments take it."""
+    """Return the path of a file in Gymnasium, or a given path that begins with /, . or ~, as in its environments."""
     if xml_file.startswith((".", "/", "~")):
         path = os.path.expanduser(xml_file)
         if not os.path.exists(path):
@@ -47,12 +47,13 @@ def model_path(xml_file: str) -> str:
 class GymnasiumTask(Env):
     """A task with a model file, whose actions are the controls of its actuators.
 
-    xml_file            of Gymnasium, or a path that begins with /, . or ~
+    xml_file            a file of Gymnasium, or a path that begins with /, . or ~
     frame_skip          steps of the physics in a control step
     max_episode_steps   control steps after which an episode is truncated. None: never
 
-    Controls are held to their range by the physics, as MuJoCo does; costs are of the action as it was given.
-    What Gymnasium reads from mjData beside qpos and qvel is as mj_step left it (State.left), at a reset as mj_forward has it.
+    The physics clips controls to their range, as in MuJoCo; costs use the action as given.
+    Fields of mjData other than qpos and qvel have the values after mj_step (State.left), and after a reset those of
+    mj_forward, as in Gymnasium.
     """
 
     clip = False
@@ -68,12 +69,12 @@ class GymnasiumTask(Env):
 
     @functools.cached_property
     def compiled(self) -> Any:
-        """Its mujoco.MjModel."""
+        """mujoco.MjModel of the task."""
         return self.robot.compiled
 
     @functools.cached_property
     def control_time(self) -> float:
-        """Of a control step [s]."""
+        """Duration of a control step [s]."""
         return float(self.compiled.opt.timestep) * int(self.substeps or 1)
 
     @property
@@ -84,10 +85,13 @@ class GymnasiumTask(Env):
     def model(self) -> Model:
         return self.robot
 
-    # -- parts of several tasks
+    # -- shared by several tasks
 
     def noisy(self, rng: Draws, scale: float, normal: bool = False) -> tuple[Any, Any]:
-        """q and v where an episode begins: the file's, with uniform noise within +-scale, of velocities `normal` of that deviation."""
+        """Return q and v of a first state: those of the file plus uniform noise within +-scale.
+
+        normal   velocities have normal noise with standard deviation `scale` instead
+        """
         q = self.first_q + rng.uniform(-scale, scale, len(self.first_q))
         nv = self.robot.nv
         return q, rng.normal(0.0, scale, nv) if normal else rng.uniform(-scale, scale, nv)
@@ -96,8 +100,9 @@ class GymnasiumTask(Env):
 class Travelling(GymnasiumTask):
     """A task whose reward is a velocity, the difference of `place` over a control step.
 
-    m.before   place where the control step began (axes) [m]
-    metrics    "x_position", "x_velocity", where there are two axes also "y_position", "y_velocity", "distance_from_origin"; [m], [m/s]
+    m.before   `place` at the beginning of the control step (axes) [m]
+    metrics    "x_position", "x_velocity", with two axes also "y_position", "y_velocity", "distance_from_origin"
+               [m], [m/s]
     """
 
     axes = 1
@@ -116,7 +121,7 @@ class Travelling(GymnasiumTask):
         m.before = self.place(x)
 
     def speed(self, x: State, m: Memory) -> Any:
-        """Of the control step, per axis [m/s]."""
+        """Return the mean velocity over the control step, for each axis [m/s]."""
         return (self.place(x) - m.before) / self.control_time
 
     def metrics(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
@@ -133,13 +138,13 @@ class Travelling(GymnasiumTask):
 
 
 class Walking(Travelling):
-    """A task of a robot that has a reward while it is healthy, and may end where it is not."""
+    """A task with a reward while the robot is healthy. The episode may end when it is not."""
 
     healthy_reward: float
     terminate_when_unhealthy: bool
 
     def is_healthy(self, x: State) -> Any:
-        """A condition, or True where there is none."""
+        """Return a condition, or True if there is none."""
         raise NotImplementedError
 
     def terminate(self, x: State, m: Memory) -> Any:
@@ -152,7 +157,7 @@ class Walking(Travelling):
 
 
 def square(a: Any) -> Any:
-    """The sum of squares."""
+    """Return the sum of squares."""
     return (a * a).sum()
 
 
@@ -162,14 +167,14 @@ def clipped(x: Any, limits: Range) -> Any:
 
 
 def inside(*ranged: tuple[Any, Range]) -> Any:
-    """Whether numbers are between limits, these excluded: a condition, or True where no limit is finite."""
+    """Return the condition that numbers are strictly between limits, or True if no limit is finite."""
     conditions = [np.ravel(x > low) for x, (low, _) in ranged if np.isfinite(low)]
     conditions += [np.ravel(x < high) for x, (_, high) in ranged if np.isfinite(high)]
     return np.logical_and.reduce(np.concatenate(conditions)) if conditions else True
 
 
 def range_of(name: str, limits: Any) -> Range:
-    """A range that was given, lowest first."""
+    """Check a range (lower, upper) and return it as floats."""
     if np.shape(limits) != (2,) or not float(limits[0]) <= float(limits[1]):
         raise ValueError(f"{name} is {limits!r}, expected two numbers, the lower one first")
     return float(limits[0]), float(limits[1])

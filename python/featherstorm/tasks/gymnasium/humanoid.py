@@ -19,7 +19,7 @@ INFINITE = float("inf")
 
 
 class Body(GymnasiumTask):
-    """What both tasks begin with and observe."""
+    """First states and observation of both tasks."""
 
     skipped: int
     included: tuple[bool, bool, bool, bool]
@@ -42,13 +42,14 @@ class Body(GymnasiumTask):
 
 
 class Humanoid(Body, Walking):
-    """A man who walks: Humanoid-v5.
+    """A walking humanoid: Humanoid-v5.
 
-    observation  (348): q without the position (22), v (23) [m, rad, m/s, rad/s]; of each body but the world, as mjData has them, cinert
-                 (13 x 10), cvel (13 x 6) and cfrc_ext (13 x 6), before the last qfrc_actuator of the joints (17) [N m]
-    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2 - contact_cost_weight |cfrc_ext|^2 held to contact_cost_range, and
-                 healthy_reward; vx of the centre of mass
-    ends         where it is unhealthy: height beyond healthy_z_range
+    observation  (348): q without the position (22), v (23) [m, rad, m/s, rad/s]; of each body but the world, from
+                 mjData: cinert (13 x 10), cvel (13 x 6) and cfrc_ext (13 x 6); qfrc_actuator of the joints (17) [N m]
+                 precedes cfrc_ext
+    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2 - contact_cost_weight |cfrc_ext|^2 clipped to
+                 contact_cost_range, plus healthy_reward; vx is that of the centre of mass
+    ends         when unhealthy: height outside healthy_z_range
     """
 
     axes = 2
@@ -88,7 +89,7 @@ class Humanoid(Body, Walking):
         )
 
     def place(self, x: State) -> Any:
-        """The centre of mass."""
+        """Return the centre of mass."""
         mass = np.asarray(self.compiled.body_mass)
         return (mass[:, None] * x.left("xipos")).sum(axis=0)[:2] / mass.sum()
 
@@ -108,11 +109,11 @@ class Humanoid(Body, Walking):
 
 
 class HumanoidStandup(Body):
-    """A man who lies and is to stand up: HumanoidStandup-v5.
+    """A humanoid that lies and is to stand up: HumanoidStandup-v5.
 
     observation  (348): as Humanoid's
-    reward       z / timestep of the physics - ctrl_cost_weight |a|^2 - impact_cost_weight |cfrc_ext|^2 held to impact_cost_range + 1, z the
-                 height of the torso [m]. The 1 is a term of its own, "reward_constant"
+    reward       z / timestep of the physics - ctrl_cost_weight |a|^2 - impact_cost_weight |cfrc_ext|^2 clipped to
+                 impact_cost_range + 1, z the height of the torso [m]. The 1 is a separate term, "reward_constant"
     uph_cost_weight   has no effect, as in Gymnasium
     """
 

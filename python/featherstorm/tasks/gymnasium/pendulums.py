@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class InvertedPendulum(GymnasiumTask):
-    """A cart that holds a pole up: InvertedPendulum-v5.
+    """A cart that balances a pole: InvertedPendulum-v5.
 
     observation  (4): q, v of cart and pole [m, rad, m/s, rad/s]
     reward       1 while the pole is up
-    ends         where |angle of the pole| > 0.2 rad
+    ends         when |angle of the pole| > 0.2 rad
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class InvertedPendulum(GymnasiumTask):
 
 
 class InvertedDoublePendulum(GymnasiumTask):
-    """A cart that holds two poles up: InvertedDoublePendulum-v5.
+    """A cart that balances two poles: InvertedDoublePendulum-v5.
 
-    observation  (9): position of the cart [m], sines and cosines of the poles' angles, velocities held to +-10 [m/s, rad/s], force of the
-                 rail's ends on the cart held to +-10 [N]
+    observation  (9): position of the cart [m], sines and cosines of the poles' angles, velocities clipped to +-10
+                 [m/s, rad/s], force of the rail's ends on the cart clipped to +-10 [N]
     reward       healthy_reward - (0.01 x^2 + (z - 2)^2) - (1e-3 v1^2 + 5e-3 v2^2), with the tip at x, z [m]
-    ends         where z <= 1 m; then without healthy_reward
+    ends         when z <= 1 m; that step has no healthy_reward
     """
 
     def __init__(

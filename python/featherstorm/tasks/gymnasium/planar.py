@@ -56,7 +56,7 @@ class Swimmer(Travelling):
 
 
 class HalfCheetah(Travelling):
-    """Half a cheetah that runs: HalfCheetah-v5.
+    """A running half cheetah: HalfCheetah-v5.
 
     observation  (17): q without the position, v [m, rad, m/s, rad/s]
     reward       forward_reward_weight vx - ctrl_cost_weight |a|^2
@@ -91,10 +91,10 @@ class HalfCheetah(Travelling):
 
 
 class Upright(Walking):
-    """What Hopper and Walker2d have in common.
+    """Common parts of Hopper and Walker2d.
 
-    observation  q without the position, v held to +-10 [m, rad, m/s, rad/s]
-    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2, and healthy_reward
+    observation  q without the position, v clipped to +-10 [m, rad, m/s, rad/s]
+    reward       forward_reward_weight vx - ctrl_cost_weight |a|^2, plus healthy_reward
     """
 
     def __init__(
@@ -140,9 +140,9 @@ class Upright(Walking):
 
 
 class Hopper(Upright):
-    """One leg that hops: Hopper-v5, with an observation of (11).
+    """A hopping leg: Hopper-v5, with an observation (11).
 
-    ends   where it is unhealthy: height, angle, or any other of q and v without the position beyond their ranges
+    ends   when unhealthy: height, angle, or any other number of q and v except the position, outside its range
     """
 
     def __init__(
@@ -175,9 +175,9 @@ class Hopper(Upright):
 
 
 class Walker2d(Upright):
-    """Two legs that walk in a plane: Walker2d-v5, with an observation of (17).
+    """Two walking legs in a plane: Walker2d-v5, with an observation (17).
 
-    ends   where it is unhealthy: height or angle beyond their ranges
+    ends   when unhealthy: height or angle outside its range
     """
 
     def __init__(

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from ...environment.memory import Memory
     from ...environment.state import EnvironmentState as State
 
-TRIALS = 24  # of the object's place; that none of so many fits has a probability of 7e-11
+TRIALS = 24  # draws of the object's position; none fits with probability 7e-11
 
 
 class Arm(GymnasiumTask):
     """A task with distances between bodies."""
 
     def body(self, x: State, name: str) -> Any:
-        """Position of a body as mj_step left it (3) [m]."""
+        """Return the position of a body after mj_step (3) [m]."""
         return x.left("xpos")[self.compiled.body(name).id]
 
     def distance(self, x: State, a: str, b: str) -> Any:
@@ -30,12 +30,12 @@ class Arm(GymnasiumTask):
 
 
 class Reacher(Arm):
-    """An arm of two links in a plane whose tip is to be at a target: Reacher-v5.
+    """An arm of two links in a plane, whose tip is to reach a target: Reacher-v5.
 
-    observation  (10): cosines and sines of the two angles, place of the target (2) [m], velocities of the joints (2) [rad/s], tip minus
-                 target (2) [m]
+    observation  (10): cosines and sines of the two angles, position of the target (2) [m], velocities of the joints (2)
+                 [rad/s], tip minus target (2) [m]
     reward       -reward_dist_weight |tip - target| - reward_control_weight |a|^2
-    begins       with the target anywhere in a circle of 0.2 m, each place as likely
+    begins       with a target uniform in a circle of radius 0.2 m
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Reacher(Arm):
 
     def reset(self, m: Memory, rng: Draws) -> Any:
         arm = self.robot.nq - 2
-        # Gymnasium draws in a square until a place is in the circle: the same law
+        # Gymnasium draws in a square until a point is in the circle; the distribution is the same
         radius, angle = 0.2 * np.sqrt(rng.random()), rng.uniform(-np.pi, np.pi)
         goal = [radius * np.cos(angle), radius * np.sin(angle)]
         q = [*(self.first_q[:arm] + rng.uniform(-0.1, 0.1, arm)), *goal]
@@ -70,11 +70,12 @@ class Reacher(Arm):
 
 
 class Pusher(Arm):
-    """An arm that pushes an object to a place: Pusher-v5.
+    """An arm that pushes an object to a goal: Pusher-v5.
 
-    observation  (23): angles and velocities of the arm (7, 7) [rad, rad/s], places of its tip, of the object, of the goal (3 each) [m]
+    observation  (23): angles and velocities of the arm (7, 7) [rad, rad/s], positions of its tip, of the object, of the
+                 goal (3 each) [m]
     reward       -reward_dist_weight |object - goal| - reward_control_weight |a|^2 - reward_near_weight |object - tip|
-    begins       with the object in [-0.3, 0] x [-0.2, 0.2] m about the goal and more than 0.17 m from it, each place as likely
+    begins       with the object uniform in [-0.3, 0] x [-0.2, 0.2] m about the goal, more than 0.17 m from it
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Pusher(Arm):
         arm = self.robot.nq - 4
         tried = np.stack([rng.uniform(-0.3, 0.0, TRIALS), rng.uniform(-0.2, 0.2, TRIALS)], axis=1)
         place = tried[-1]
-        for other in tried[-2::-1]:  # the first of all that fits
+        for other in tried[-2::-1]:  # keeps the first draw that fits
             place = np.where(np.linalg.norm(other) > 0.17, other, place)
         speed = rng.uniform(-0.005, 0.005, arm)
         return [*self.first_q[:arm], *place, 0.0, 0.0], [*speed, 0.0, 0.0, 0.0, 0.0]
