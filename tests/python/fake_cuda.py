@@ -16,7 +16,8 @@ from featherstorm import _featherstorm
 STREAMS = (0, 0x77, 0x1230)
 found, missing = _featherstorm.cuda_devices()
 needs_fake_cuda = pytest.mark.skipif(
-    not found or not found[0][0].startswith("fake-cuda"), reason=f"needs the fake CUDA library of the C++ tests: {missing}"
+    not found or not found[0][0].startswith("fake-cuda"),
+    reason=f"needs the fake CUDA library of the C++ tests: {missing}",
 )
 
 
