@@ -113,7 +113,8 @@ class Learner:
         self.iterations += 1
         if not (math.isfinite(told["loss"]) and np.isfinite(self.actor_adam.numbers).all()):
             raise ValueError(
-                f"{type(self.env.task).__name__}: the loss or the policy is not finite after {self.iterations} iterations; try a smaller rate"
+                f"{type(self.env.task).__name__}: the loss or the policy is not finite after {self.iterations} "
+                "iterations; try a smaller rate"
             )
         mean = float(np.mean(ended)) if ended else None
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
