@@ -185,7 +185,7 @@ def refuse_controls(options: argparse.Namespace) -> None:
     """Raise ValueError for an option without effect."""
     for name, otherwise in (("controls", "zero"), ("keyframe", -1), ("law", "mujoco")):
         if getattr(options, name, otherwise) != otherwise:
-            raise ValueError(f"--{name} is for the world of a model file, which {options.robot} is stepped without")
+            raise ValueError(f"--{name} is for the world of a model file, but {options.robot} runs without one")
 
 
 def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:

@@ -37,7 +37,7 @@ def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], 
     policy = Policy.load(path)
     name = task or policy.task
     if not name:
-        raise ValueError(f"{path} does not say of which task it is, expected --task NAME")
+        raise ValueError(f"{path} has no task name, expected --task NAME")
     arguments = policy.settings.get("task", {})
     return policy, name, functools.partial(make, name, **(arguments if isinstance(arguments, dict) else {}))
 

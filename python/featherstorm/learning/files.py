@@ -67,12 +67,12 @@ def read_arrays(
             MemoryError,
             RuntimeError,
         ) as error:
-            raise ValueError(f"{path}: no {kind}, or a torn one: {error}") from None
+            raise ValueError(f"{path}: not a {kind}, or damaged: {error}") from None
     if not isinstance(header, dict) or header.get("kind") != kind:
-        raise ValueError(f"{path}: no {kind}")
+        raise ValueError(f"{path}: not a {kind}")
     if not isinstance(header.get("format"), int) or not 1 <= header["format"] <= newest:
         raise ValueError(
-            f"{path}: of format {header.get('format')!r}, expected 1 to {newest}: made by a later version?"
+            f"{path}: format is {header.get('format')!r}, expected 1 to {newest}; was it made by a later version?"
         )
     if strange := [name for name, x in arrays.items() if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub"]:
         raise ValueError(f"{path}: expected numbers in {', '.join(strange)}")

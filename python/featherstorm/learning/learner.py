@@ -89,7 +89,7 @@ class Learner:
         if s.mirror:
             middle, half, image = self.acting.middle, self.acting.half, self.mirror["action"]
             if not (np.allclose(image(middle), middle) and np.allclose(half[image.source], half)):
-                raise ValueError("mirror: the range of actions is not its own image")
+                raise ValueError("mirror: the range of actions is not symmetric under the task's mirror")
 
     # -- an iteration
 
@@ -113,7 +113,8 @@ class Learner:
         self.iterations += 1
         if not (math.isfinite(told["loss"]) and np.isfinite(self.actor_adam.numbers).all()):
             raise ValueError(
-                f"{type(self.env.task).__name__}: the loss or the policy is not finite after {self.iterations} iterations; a smaller rate?"
+                f"{type(self.env.task).__name__}: the loss or the policy is not finite after {self.iterations} "
+                "iterations; try a smaller rate"
             )
         mean = float(np.mean(ended)) if ended else None
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}

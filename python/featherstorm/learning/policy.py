@@ -86,7 +86,9 @@ class Policy:
         """Raise ValueError if sizes do not match, or a number is not finite."""
         w = self.weights
         if len(w) < 2 or len(w) % 2 or any(x.ndim != 2 - k % 2 for k, x in enumerate(w)):
-            raise ValueError("Policy: weights are no matrices (out, in) and biases (out) in turn")
+            raise ValueError(
+                "Policy: weights have wrong dimensions, expected a matrix (out, in) and a bias (out) of each layer"
+            )
         n, *_, m = sizes = self.sizes
         for k in range(len(w) // 2):
             if w[2 * k].shape != (sizes[k + 1], sizes[k]):
@@ -101,7 +103,7 @@ class Policy:
         if (self.variance < 0).any() or not (self.low <= self.high).all():
             raise ValueError("Policy: expected variance of 0 or more, and low not above high")
         if self.squash and not np.isfinite([self.low, self.high]).all():
-            raise ValueError("Policy: expected a finite range of actions that are squashed")
+            raise ValueError("Policy: low or high is infinite, expected a finite range with squash")
 
     def __call__(self, obs: Any) -> Array:
         """Return actions (..., m), float32, for observations (..., n), or for a dict of observation groups."""
@@ -146,15 +148,15 @@ class Policy:
             texts = {name: header[name] for name in ("group", "task")}
             tables = {name: header[name] for name in ("settings", "origin")}
             if not all(isinstance(x, str) for x in (header["activation"], *texts.values())):
-                raise ValueError("Policy: expected texts for activation, group and task")
+                raise ValueError("Policy: expected strings for activation, group and task")
             if not all(isinstance(x, dict) for x in tables.values()):
-                raise ValueError("Policy: expected tables for settings and origin")
+                raise ValueError("Policy: expected dicts for settings and origin")
             if not isinstance(squash := header.get("squash", False), bool):
                 raise ValueError("Policy: expected true or false for squash")
             values: list[Any] = [arrays[name] for name in ARRAYS]
             return cls(weights, header["activation"], *values, squash=squash, **texts, **tables)  # type: ignore[misc]  # five arrays
         except KeyError as error:
-            raise ValueError(f"{os.fspath(path)}: no policy of featherstorm, it has no {error}") from None
+            raise ValueError(f"{os.fspath(path)}: not a featherstorm policy: {error} is missing") from None
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 

@@ -30,7 +30,9 @@ class Replay:
             self.arrays = {name: np.zeros((capacity, n), np.float32) for name, n in sizes.items()}
         except MemoryError:
             size = 4e-9 * capacity * sum(sizes.values())
-            raise ValueError(f"memory of {capacity} steps takes {size:.1f} GB, for which there is no room") from None
+            raise ValueError(
+                f"memory of {capacity} steps needs {size:.1f} GB, which cannot be allocated; use a smaller memory"
+            ) from None
 
     def add(self, rows: Mapping[str, Array]) -> None:
         """Add rows (N, n) of each array. If N exceeds the capacity, only the last rows are stored."""

@@ -106,10 +106,10 @@ class Settings:
             raise ValueError(f"settings: lessons are {self.lessons}, expected factors above 0, to 1")
         if self.lessons and self.algorithm == "sac":
             raise ValueError(
-                f"settings: lessons are {self.lessons}, expected none: sac remembers rewards of the ones before"
+                f"settings: lessons are {self.lessons}, expected none: sac keeps rewards of earlier lessons"
             )
         if self.mirror and self.algorithm == "sac":
-            raise ValueError("settings: mirror is yes, expected no: networks of sac have none")
+            raise ValueError("settings: mirror is yes, expected no: sac does not support it")
         if any(n < 1 for n in (*self.actor, *self.critic)):
             raise ValueError(f"settings: layers are {self.actor} and {self.critic}, expected sizes of 1 or more")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def of_halves(n: int) -> Mirror:
     """Return the mirror of a hidden layer of n units. Errors: ValueError if n is odd."""
     if n % 2:
-        raise ValueError(f"mirror: a hidden layer has {n} units, expected two halves")
+        raise ValueError(f"mirror: a hidden layer has {n} units, expected an even number")
     return Mirror(np.roll(np.arange(n), n // 2))
 
 

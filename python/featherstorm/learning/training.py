@@ -72,10 +72,10 @@ class Training:
         self.threads, self.factor = threads, self.factor_now(0)
         env = self.batch(self.settings.envs)
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
-            raise NotADirectoryError(f"train: {self.folder} is no folder")
+            raise NotADirectoryError(f"train: {self.folder} is not a folder")
         if os.path.exists(self.path(CHECKPOINT)) and not going_on:
             raise FileExistsError(
-                f"train: there is a run in {self.folder} already; go on with it (--resume), or take another folder"
+                f"train: there is a run in {self.folder} already; continue it (--resume), or choose another folder"
             )
         os.makedirs(self.folder, exist_ok=True)
         self.learner = LEARNERS[self.settings.algorithm](env, self.settings, seed, threads)
@@ -231,7 +231,7 @@ def resume(
     """
     path = os.path.join(os.fspath(folder), CHECKPOINT)
     if not os.path.exists(path):
-        raise FileNotFoundError(f"train: there is no run to go on with: no file {path}")
+        raise FileNotFoundError(f"train: there is no run to resume: no file {path}")
     header, arrays = read_arrays(path, KIND, FORMAT, LARGEST)
     if header.get("task") != task:
         raise ValueError(f"{path}: a checkpoint of {header.get('task')}, expected {task}")
@@ -244,7 +244,7 @@ def resume(
         if changes and "rate" in changes:  # `rate` is the initial value of a controlled quantity
             made.learner.rate = settings.rate
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path}: no checkpoint that {task} can go on with: {error}") from None
+        raise ValueError(f"{path}: cannot resume {task} from this checkpoint: {error}") from None
     return made
 
 

@@ -66,7 +66,7 @@ class Images(Sequence[Any]):
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(self.number))]
         if not -self.number <= k < self.number:
-            raise IndexError(f"there are images of {self.number} environments, not of {k}")
+            raise IndexError(f"images: index is {k}, expected {-self.number} to {self.number - 1}")
         k %= self.number
         if k not in self.drawn:
             if self.is_over:

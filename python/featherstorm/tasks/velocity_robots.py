@@ -69,7 +69,7 @@ def mjlab_file(robot: str) -> str:
     if not folders or not os.path.exists(path):
         raise FileNotFoundError(
             f"the model of the {robot} is a file of the package mjlab (asset_zoo/robots/unitree_{robot}/xmls/{robot}.xml), which is "
-            "not there: python -m pip install --no-deps mjlab"
+            "not installed: python -m pip install --no-deps mjlab"
         )
     return path
 

@@ -80,7 +80,8 @@ class Pool:
                 sent = pickle.dumps((make, policy if load is None else None, load, converged))
             except (pickle.PicklingError, AttributeError, TypeError) as error:
                 raise TypeError(
-                    f"the task or the policy cannot be sent to other processes ({error}); expected what a module has by name, "
+                    f"the task or the policy cannot be sent to other processes ({error}); "
+                    "expected objects that a module defines by name, "
                     "`load`, or jobs=1"
                 ) from error
             context = multiprocessing.get_context("spawn")  # a fork of a process with threads may deadlock

@@ -190,7 +190,7 @@ def scene_of(
     if sims.ndim != 1 or not len(sims) or sims.dtype.kind not in "iu" or sims.min() < 0 or sims.max() >= count:
         raise ValueError(f"ids are {ids!r}, expected numbers from 0 to {count - 1}, one at least")
     if len(sims) > MOST:
-        raise ValueError(f"{len(sims)} simulations are to be shown, {MOST} are the most; choose some with ids")
+        raise ValueError(f"ids: {len(sims)} simulations are selected, expected {MOST} at most; choose fewer with ids")
     if spacing is not None and not spacing >= 0:
         raise ValueError(f"spacing is {spacing}, expected 0 or more")
     if isinstance(simulation, EnvBatch) and simulation.op == "world":

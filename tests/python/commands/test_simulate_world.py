@@ -97,8 +97,8 @@ def test_a_urdf_lies_on_the_ground(capsys, seen):
         (["FILE", "--keyframe", "1"], "--keyframe is 1, FILE has those from 0 to 0"),
         (["FILE", "--controls", "keyframe"], "--keyframe is -1, FILE has those from 0 to 0"),
         (["FILE", "--ground"], "world is for URDF; an MJCF file has its own"),
-        (["go2", "--controls", "random"], "--controls is for the world of a model file, which go2 is stepped without"),
-        (["go2", "--law", "rigid"], "--law is for the world of a model file, which go2 is stepped without"),
+        (["go2", "--controls", "random"], "--controls is for the world of a model file, but go2 runs without one"),
+        (["go2", "--law", "rigid"], "--law is for the world of a model file, but go2 runs without one"),
     ],
 )
 def test_what_does_not_fit_is_named(capsys, file, arguments, message):

@@ -62,7 +62,7 @@ def test_a_squashed_action_is_tanh_of_the_networks_over_its_range():
     share = (p(obs) - p.low) / (p.high - p.low)
     assert np.abs(share - (np.tanh(y) + 1) / 2).max() < 1e-5
     assert (p(1e6 * obs) >= p.low).all() and (p(1e6 * obs) <= p.high).all()
-    with pytest.raises(ValueError, match="expected a finite range of actions that are squashed"):
+    with pytest.raises(ValueError, match="expected a finite range with squash"):
         policy(squash=True)
 
 
@@ -136,21 +136,21 @@ def test_what_is_no_policy_is_refused(tmp_path):
             load(path)
         assert str(path) in str(error.value)
 
-    refused("it has no 'W1'", drop=("W1",))
-    refused("no policy or a torn|no featherstorm policy", header={"kind": "soup"})
-    refused("of format 99, expected 1 to 2", header={"format": 99})
+    refused("'W1' is missing", drop=("W1",))
+    refused("not a featherstorm policy", header={"kind": "soup"})
+    refused("format is 99, expected 1 to 2", header={"format": 99})
     refused("layers is 1000000000", header={"layers": 10**9})
     refused("layers is 'three'", header={"layers": "three"})
     refused("activation is 'sin'", header={"activation": "sin"})
-    refused("expected texts", header={"task": 7})
+    refused("expected strings", header={"task": 7})
     refused("expected true or false for squash", header={"squash": 1})
-    refused("expected a finite range of actions that are squashed", header={"squash": True})
-    refused("expected tables", header={"settings": 7})
+    refused("expected a finite range with squash", header={"squash": True})
+    refused("expected dicts", header={"settings": 7})
     refused(r"W_1 has shape \(3, 3\), expected \(8, 16\)", W1=np.ones((3, 3)))
     refused(r"mean has shape \(2,\), expected \(5,\)", mean=np.zeros(2))
     refused("weights has numbers that are not finite", b0=np.full(16, np.nan))
     refused("variance of 0 or more", variance=-np.ones(N))
-    refused("torn one: Object arrays cannot be loaded", mean=np.array([Evil()], dtype=object))
+    refused("damaged: Object arrays cannot be loaded", mean=np.array([Evil()], dtype=object))
     refused("expected numbers in mean", mean=np.array(["a"]))
 
 
@@ -160,7 +160,7 @@ def test_a_torn_file_is_refused(tmp_path):
     whole = path.read_bytes()
     for n in (0, 1, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:n])
-        with pytest.raises(ValueError, match="no featherstorm policy, or a torn one"):
+        with pytest.raises(ValueError, match="not a featherstorm policy, or damaged"):
             fs.learning.Policy.load(path)
     rng = np.random.default_rng(0)
     for _ in range(200):

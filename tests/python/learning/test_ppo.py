@@ -95,7 +95,7 @@ def test_what_a_mirror_cannot_show_is_refused():
     class Strange(Balancing):
         mirror = fs.Env.mirror
 
-    with pytest.raises(ValueError, match="mirror: the range of actions is not its own image"):
+    with pytest.raises(ValueError, match="mirror: the range of actions is not symmetric"):
         learner(task=Lopsided, mirror=True)
     with pytest.raises(NotImplementedError, match="Strange has no method `mirror`: its left is not known to be like"):
         learner(task=Strange, mirror=True)
@@ -106,9 +106,9 @@ def test_what_a_mirror_cannot_show_is_refused():
         strange = type("Strange", (Balancing,), {"mirror": lambda self: {**Balancing.mirror(self), group: x}})
         with pytest.raises(ValueError, match=f"mirror: {said}"):
             learner(task=strange, mirror=True)
-    with pytest.raises(ValueError, match="mirror: a hidden layer has 7 units, expected two halves"):
+    with pytest.raises(ValueError, match="mirror: a hidden layer has 7 units, expected an even number"):
         learner(mirror=True, critic=(7,))
-    with pytest.raises(ValueError, match="mirror is yes, expected no: networks of sac have none"):
+    with pytest.raises(ValueError, match="mirror is yes, expected no: sac does not support it"):
         Settings(algorithm="sac", mirror=True)
     learner(task=Strange)
 

@@ -183,9 +183,7 @@ def test_a_memory_has_the_last_rows_in_turn():
 
 
 def test_a_memory_without_room_says_so():
-    with pytest.raises(
-        ValueError, match=r"memory of 1000000000000 steps takes 16000\.0 GB, for which there is no room"
-    ):
+    with pytest.raises(ValueError, match=r"memory of 1000000000000 steps needs 16000\.0 GB, which cannot be allocated"):
         Replay(10**12, {"x": 4})
 
 
@@ -251,7 +249,7 @@ def test_a_policy_is_what_acted():
 def test_settings_that_cannot_be_are_refused():
     assert settings_of(TASK, "sac").algorithm == "sac"
     for change, sentence in (
-        ({"lessons": "0.1"}, r"lessons are \(0.1,\), expected none: sac remembers"),
+        ({"lessons": "0.1"}, r"lessons are \(0.1,\), expected none: sac keeps"),
         ({"memory": "0"}, "memory is 0, expected 1 or more"),
         ({"follow": "2"}, "follow is 2.0, expected 0 to 1"),
         ({"temperature": "0"}, "temperature is 0.0, expected a number above 0"),

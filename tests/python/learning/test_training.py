@@ -291,7 +291,7 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     refused("seed is -1", TASK, "--seed", "-1", "--out", out)
     assert not os.path.exists(out)
     (tmp_path / "file").write_text("")
-    refused("is no folder", TASK, "--out", str(tmp_path / "file"))
+    refused("is not a folder", TASK, "--out", str(tmp_path / "file"))
     Training(TASK, out, SMALL).save()
     refused("there is a run in", TASK, "--out", out)
     refused("a checkpoint of InvertedPendulum-v5, expected Hopper-v5", "Hopper-v5", "--out", out, "--resume")
@@ -304,14 +304,14 @@ def test_a_torn_checkpoint_is_refused(tmp_path):
     path = tmp_path / "checkpoint.npz"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="no featherstorm checkpoint, or a torn one"):
+    with pytest.raises(ValueError, match="not a featherstorm checkpoint, or damaged"):
         resume(TASK, tmp_path)
     path.write_bytes(whole)
     with np.load(path) as found:
         arrays = {name: found[name] for name in found.files}
     del arrays["env/q"]
     np.savez(path, **arrays)
-    with pytest.raises(ValueError, match="no checkpoint that InvertedPendulum-v5 can go on with: restore: arrays are"):
+    with pytest.raises(ValueError, match="cannot resume InvertedPendulum-v5 from this checkpoint: restore: arrays are"):
         resume(TASK, tmp_path)
 
 

@@ -150,7 +150,7 @@ def test_images_show_where_environments_are(file):
     shown = [redness(image) for image in images]
     assert shown[0] < shown[1] - 2 and shown[1] < shown[2] - 2, shown
     assert images[-1].shape == (64, 96, 3) and len(images[:2]) == 2
-    with pytest.raises(IndexError, match="images of 3 environments, not of 3"):
+    with pytest.raises(IndexError, match="images: index is 3, expected -3 to 2"):
         images[3]
     late = env.render()
     env.step(np.zeros((3, 1)))

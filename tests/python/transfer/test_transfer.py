@@ -253,7 +253,8 @@ def test_several_processes_find_what_one_does(balancer):
             two.episodes([(Conditions(), -1)])
         assert two.episodes(jobs[:1]) == alone[:1]
     with pytest.raises(
-        TypeError, match="cannot be sent to other processes .*expected what a module has by name, `load`, or"
+        TypeError,
+        match="cannot be sent to other processes .*expected objects that a module defines by name, `load`, or",
     ):
         Pool(make, lambda obs: obs, 2)
 

@@ -118,7 +118,7 @@ def test_what_is_wrong_with_an_image_is_said(options, error, text):
 def test_what_cannot_be_shown_is_said():
     with pytest.raises(TypeError, match="a str cannot be shown, expected featherstorm.mujoco.Batch or"):
         viewing.render("scene.xml")
-    with pytest.raises(ValueError, match="401 simulations are to be shown, 400 are the most; choose some with ids"):
+    with pytest.raises(ValueError, match="ids: 401 simulations are selected, expected 400 at most; choose fewer"):
         viewing.render(batch(BALL, 401))
     frames = viewing.Frames(batch(BALL, 1), width=16, height=16)
     frames.close()

@@ -85,7 +85,7 @@ def test_policies_that_do_not_fit_are_refused(tmp_path, capsys):
     assert "the policy takes 47 observations of 'actor'" in capsys.readouterr().err
     policy("", 48, 12, "actor").save(tmp_path / "b.npz")
     assert main(["view", str(tmp_path / "b.npz")]) == 1
-    assert "does not say of which task it is" in capsys.readouterr().err
+    assert "has no task name, expected --task NAME" in capsys.readouterr().err
     assert main(["view", str(tmp_path / "c.npz")]) == 1
     assert "there is no file" in capsys.readouterr().err
     assert main(["view", "go2", "--commands", "1,0,0"]) == 1
