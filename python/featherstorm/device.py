@@ -35,7 +35,7 @@ def device_of(x: Array) -> int:
 
 
 def on_cpu(x: Array) -> bool:
-    """Whether an array lies on the CPU, as far as DLPack says where it lies."""
+    """Return whether an array lies on the CPU, as far as DLPack tells."""
     return not hasattr(x, "__dlpack_device__") or int(x.__dlpack_device__()[0]) in (CPU, CUDA_HOST)
 
 
@@ -51,7 +51,7 @@ def device_number(device: object, what: str) -> int:
 
 
 def device_name(number: int) -> str:
-    """What device_number makes the number of: "cpu", "cuda:1"."""
+    """Return the name of a device number, the inverse of device_number: "cpu", "cuda:1"."""
     return "cpu" if number == HOST else f"cuda:{number}"
 
 
@@ -96,7 +96,7 @@ class Stream:
 
 
 class Graph:
-    """What Stream.capture kept."""
+    """The work that Stream.capture recorded."""
 
     def __init__(self, stream: Stream, work: Callable[[], object]) -> None:
         self.stream, self.work = stream, work  # and with it the arrays

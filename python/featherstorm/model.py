@@ -286,7 +286,7 @@ class Model:
 
     @property
     def checks(self) -> list[Check]:
-        """What came of comparing each kernel made for this robot with the text that takes the model as data, in double:
+        """Results of comparing each kernel specialised for this robot with the generic kernel, in double:
         a `Check` each. One that did not pass is not used, and a Notice said so."""
         return [
             Check(op, dtype, device_name(device), array, error, bound, passed)
@@ -294,7 +294,7 @@ class Model:
         ]
 
     def specialised(self, op: str, dtype: npt.DTypeLike = "float32", frame: Frame = 0, device: object = "cpu") -> bool:
-        """Whether the operation runs with a kernel made for this robot."""
+        """Return whether the operation runs with a kernel specialised for this robot."""
         self.row(op)
         number = device_number(device, "specialised")
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame), number)

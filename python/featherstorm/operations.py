@@ -179,7 +179,7 @@ def fd(
 def forward_kinematics(
     model: Model, q: ArrayLike, frame: Frame | None = None, *, check: bool = True
 ) -> tuple[Array, Array]:
-    """Where frames are in the world.
+    """Return the poses of frames in the world.
 
         X_i = X_parent X_J(q_i) X_T          RBDA (2.46)-(2.57)
 
@@ -253,7 +253,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) ->
 
 
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: bool = True) -> Array:
-    """Where the constant velocity `v` leads from `q` in the time `dt`; quaternions are renormalised.
+    """Return the configuration after moving from `q` with the constant velocity `v` for the time `dt`; quaternions are renormalised.
 
         q_next = q (+) v dt          exponential map of each joint's motion
 

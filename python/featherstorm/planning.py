@@ -39,7 +39,7 @@ Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # of a plan and
 
 
 class Planner:
-    """What the planners share: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
+    """Base class of planners: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
 
     rollout        see the module
     horizon, nu    control steps of a plan, controls of a step; nu None: those of the file's actuators, where the rollout is of a model

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Status(enum.IntFlag):
-    """What is wrong with an instance; see `Simulation.status`."""
+    """The fault of an instance; see `Simulation.status`."""
 
     NON_FINITE = 1
     """The state has a NaN or an infinity. Remedy: a smaller dt or more substeps, smaller gains; then reset(mask)."""
@@ -181,7 +181,7 @@ class Simulation:
         self._assign("ctrl", value, self.ctrl)
 
     def sensor(self, name: str | int) -> Array:
-        """What a sensor of the file measures (B, dim), by name or number, without noise.
+        """Return the value of a sensor of the file (B, dim), by name or number, without noise.
 
         Sensors of positions and velocities measure the state as it is. Those of forces and accelerations (accelerometer, touch, force,
         actuatorfrc and others) are of the beginning of the last pass, as MuJoCo has them after a step, with RK4 of its first stage;
@@ -204,7 +204,7 @@ class Simulation:
         return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
 
     def report(self) -> WorldReport:
-        """What touches at the state, how well its forces are solved, and how deep contacts are: a solution anew.
+        """Solve the contacts at the state anew; return contacts, the residual of their forces, and their depth.
 
         Arrays of NumPy. From a device it waits; what touches is found on the CPU.
         """

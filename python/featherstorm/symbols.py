@@ -40,7 +40,7 @@ def is_symbol(x: Any) -> bool:
 
 
 def bare(x: Any) -> Any:
-    """What is in an array of shape (), which numpy leaves as an element of arrays that are made of lists."""
+    """Return the element of an array of shape (), which numpy leaves in arrays that are made of lists."""
     while isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
     return x
@@ -346,7 +346,7 @@ def symbols(values: Sequence[Any]) -> Symbols:
 
 
 def values_of(x: Any, what: str, size: int | None = None) -> list[Any]:
-    """What a traced function returned, as a list of `size` symbols and numbers (None: any)."""
+    """Return the result of a traced function as a list of `size` symbols and numbers (None: any)."""
     if x is None:
         raise TypeError(f"{what} returned None, expected numbers")
     if isinstance(x, (tuple, list)):

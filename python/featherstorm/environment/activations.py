@@ -25,7 +25,7 @@ TRACED: dict[str, Callable[[Any], Any]] = {
 
 
 class Activation(NamedTuple):
-    """Of arrays, in their dtype.
+    """A function of arrays that keeps their dtype.
 
     function   y of x
     slope      dy/dx of x and y

@@ -55,7 +55,7 @@ def pd(kp: ArrayLike, kd: ArrayLike, limit: ArrayLike = np.inf) -> Torque:
 
 
 def torque_speed(saturation: ArrayLike, limit: ArrayLike, speed: ArrayLike) -> Callable[[Any, Any], Any]:
-    """What a DC motor can do of a torque at a velocity: clip(torque, v).
+    """Return the torque that a DC motor can give at a velocity, as a function clip(torque, v).
 
         least = max(saturation (-1 - v'/speed), -limit),  most = min(saturation (1 - v'/speed), limit)
         v' = clip(v, -w, w),  w = speed (1 + limit/saturation)

@@ -242,7 +242,7 @@ class EnvBatch:
         finals: bool = True,
         keep: bool = False,
     ) -> Collected:
-        """So many control steps in one call, under a policy that runs between them.
+        """Take `steps` control steps in one call, under a policy that runs between them.
 
         policy    policy(obs, w, rng): the action, or it by the name "action" among others that are returned too; called once with symbols,
                   as a task's functions are: obs the observation (or its groups by name), w the weights by name, rng numbers to draw
@@ -276,7 +276,7 @@ class EnvBatch:
         return library.stream
 
     def results(self, lead: Any) -> Results:
-        """What users get, as arrays of their library: that of `lead`, where none was named."""
+        """Return results as arrays of a library: that of `lead` if none was named."""
         if self.library.device == HOST:
             library = self.given or (NUMPY if lead is None else host_library(lead))
             return Results(self.recording, self.storage, giver(library))
@@ -335,7 +335,7 @@ class EnvBatch:
         )
 
     def report(self) -> WorldReport:
-        """What touches at the state, how well its forces are solved without controls, and how deep contacts are: a solution anew."""
+        """Solve the contacts at the state anew; return contacts, the residual of their forces without controls, and their depth."""
         if not self.recording.world:
             raise ValueError(f"{type(self.task).__name__}: {no_world(self.model)}, and no contacts to report")
         if self.reporter is None:

@@ -43,7 +43,7 @@ class Draws:
         return low + (np.asarray(high) - low) * u
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None) -> Any:
-        """Of a mean and a standard deviation, by Box and Muller; at most 5.77 deviations from the mean."""
+        """Draw normal numbers of a mean and a standard deviation, by Box and Muller; at most 5.77 deviations from the mean."""
         shape = self._shape((loc, scale), size)
         pairs = (math.prod(shape) + 1) // 2
         u = self.random(2 * pairs)
@@ -52,7 +52,7 @@ class Draws:
         return loc + scale * z
 
     def exponential(self, scale: Any = 1.0, size: Size = None) -> Any:
-        """Of a mean."""
+        """Draw exponential numbers of a mean."""
         return -scale * np.log(self._of((scale,), size))
 
     def integers(self, low: Any, high: Any = None, size: Size = None) -> Any:

@@ -64,7 +64,7 @@ class Env(Task):
         threads: int | None = None,
         arrays: str | None = None,
     ) -> EnvBatch:
-        """So many environments of the task, side by side.
+        """Return a batch of `num_envs` environments of the task.
 
         autoreset   where an episode ends: "same_step" begins the next one at once (the last observation is info["final_obs"]),
                     "next_step" with the next step, whose action counts for nothing, "disabled" waits for reset(mask=...)

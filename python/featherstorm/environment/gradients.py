@@ -138,7 +138,7 @@ class PullBack:
 
     @property
     def lost(self) -> int:
-        """How many cotangents of states were not finite, and were set to zero, with all of their environment."""
+        """Number of cotangents of states that were not finite; they were set to zero together with their environment."""
         return 0 if self.lost_of_each is None else int(np.asarray(self.lost_of_each).sum())
 
     def shorten(self, times: float) -> None:

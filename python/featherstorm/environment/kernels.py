@@ -1,4 +1,4 @@
-"""What is compiled for a task: its control step, and what begins episodes; the same for any number of environments."""
+"""Kernels of a task: its control step, and the beginning of episodes; the same for any number of environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an environment keeps from step to step beside the state of its robot."""
+"""Memory of an environment: arrays that it keeps from step to step beside the state of its robot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def size_of(shapes: Shapes) -> int:
 
 
 def columns_of(shapes: Shapes) -> dict[str, slice]:
-    """Where each is among the numbers of all."""
+    """Return the columns of each array among the numbers of all."""
     found, first = {}, 0
     for name, shape in shapes.items():
         found[name] = slice(first, first + math.prod(shape))
@@ -82,7 +82,7 @@ class Memory:
 
 
 def numbers_of(memory: Memory) -> list[Any]:
-    """Of all rows, one behind the other."""
+    """Return the numbers of all rows, one behind the other."""
     return [x for value in memory._values.values() for x in np.ravel(plain(value)).tolist()]
 
 

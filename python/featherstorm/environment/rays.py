@@ -64,7 +64,7 @@ def ellipsoid(p: Any, v: Any, size: Any) -> Any:
 
 
 def side(p: Any, v: Any, size: Any) -> Any:
-    """Of a cylinder of radius size[0] and half length size[1]."""
+    """Intersect a ray with the side of a cylinder of radius size[0] and half length size[1]."""
     first, last, real = roots(dot(v[:2], v[:2]), dot(p[:2], v[:2]), dot(p[:2], p[:2]) - size[0] ** 2)
     return least(*(ahead(x, real, np.abs(p[2] + x * v[2]) <= size[1]) for x in (first, last)))
 

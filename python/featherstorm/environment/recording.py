@@ -230,7 +230,7 @@ class Recording:
         return Stage(trace, swaps, draws=drawn)
 
     def restart(self, needed: str, randomises: bool) -> Stage:
-        """What begins an episode, for the instances that an array says. randomises: whether parameters are drawn."""
+        """Record the beginning of an episode for the instances that an array selects. randomises: whether parameters are drawn."""
         env, model, trace = self.env, self.model, _featherstorm.Trace()
         swaps: list[tuple[str, str]] = []
         try:
@@ -357,7 +357,7 @@ class Recording:
     def drawn_parameters(
         self, trace: _featherstorm.Trace, rng: Draws, m: Memory, swaps: list[tuple[str, str]], randomises: bool
     ) -> dict[str, Symbols]:
-        """Of an episode that begins, by name."""
+        """Return the drawn parameters of an episode that begins, by name."""
         env, model = self.env, self.model
         shapes = {name: self.parameter_shape(name) for name in self.parameters}
         nominal = {name: nominal_parameter(model, name, shape) for name, shape in shapes.items()}

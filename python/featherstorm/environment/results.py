@@ -1,4 +1,4 @@
-"""What a step of environments returns, as arrays of the user's library."""
+"""Results of a step of environments, as arrays of the user's library."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """Of a step. give: makes an array of the user's library of one of the engine's."""
+    """The results of a step. give: converts an array of the engine to one of the user's library."""
 
     def __init__(self, recording: Recording, storage: Storage, give: Callable[[Any], Any]) -> None:
         self.recording, self.storage, self.give = recording, storage, give
@@ -46,7 +46,7 @@ class Results:
         return found > 0 if hasattr(found, "__gt__") and not is_engines(found) else found
 
     def columns(self, name: str) -> dict[str, Any]:
-        """Of an array with a number for each term of the reward, by name; the engine's own arrays on a device are not taken apart."""
+        """Return the columns of an array of reward terms, by name; the engine's own arrays on a device stay whole."""
         if not self.recording.terms:
             return {}
         found = self.give(self.storage.view(name))
@@ -82,7 +82,7 @@ class Results:
 
 
 def is_engines(x: Any) -> bool:
-    """Whether an array is the engine's own, on a device."""
+    """Return whether an array is the engine's own, on a device."""
     return not isinstance(x, np.ndarray) and type(x).__module__.partition(".")[0] == "featherstorm"
 
 

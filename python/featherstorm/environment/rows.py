@@ -1,4 +1,4 @@
-"""What environments write at every step of a horizon: arrays (steps, instances, n) on the host or on a device."""
+"""Outputs of environments at every step of a horizon: arrays (steps, instances, n) on the host or on a device."""
 
 from __future__ import annotations
 

@@ -107,14 +107,14 @@ class EnvironmentState(WorldState):
         return super().feel(what, size, text)
 
     def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
-        """Where an episode begins: nothing touches, nothing accelerates."""
+        """Solver outputs at the beginning of an episode: no contacts, no accelerations."""
         texts = self.instance()
         texts.at_rest = True
         return symbols(values_of(text(texts), "a field", size))
 
 
 class BeginningState(EnvironmentState):
-    """Where an episode begins; controls are zero."""
+    """The state in which an episode begins; controls are zero."""
 
     @property
     def ctrl(self) -> Symbols:

@@ -64,7 +64,7 @@ class Storage:
         return self.places[name][1]
 
     def numbers(self, name: str) -> Any:
-        """Of an array of one number (instances,)."""
+        """Return an array (instances,) of one number per instance."""
         return self.places[name][2]
 
     def bound(self, names: Iterable[str], others: Mapping[str, str] | None = None) -> Bound:

@@ -1,4 +1,4 @@
-"""What an environment is made of: its robot, its numbers, and the functions of its episodes."""
+"""The definition of an environment: its robot, its numbers, and the functions of its episodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Task:
-    """What a subclass of Env says; see there."""
+    """The definitions that a subclass of Env makes; see there."""
 
     dt: float | None = None
     """Time of a control step [s]; of a world a multiple of its file's timestep. None: `substeps` of that."""
@@ -54,7 +54,7 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__} has no method `model`, which returns a robot")
 
     def look(self) -> Any:
-        """How pictures show the robot of a model file: a mujoco.MjModel with the same bodies and joints, such as one that has its meshes as
+        """Return the model that pictures show in place of the model file: a mujoco.MjModel with the same bodies and joints, such as one that has its meshes as
         well. None: as the file has it."""
         return None
 
@@ -87,7 +87,7 @@ class Task:
         raise NotImplementedError(f"{type(self).__name__} has no method `observe`")
 
     def mirror(self) -> Mapping[str, Mirror]:
-        """Of a task whose left is like its right: how a mirror in the robot's middle plane shows each group of observations ("" where
+        """Return, for a task whose left is like its right, how a mirror in the robot's middle plane shows each group of observations ("" where
         there are none) and the "action". Called after `model`."""
         raise NotImplementedError(
             f"{type(self).__name__} has no method `mirror`: its left is not known to be like its right"

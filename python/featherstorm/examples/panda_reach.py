@@ -45,7 +45,7 @@ def make(model: fs.Model) -> fs.Rollout:
 def torques(
     model: fs.Model, dt: float, states: npt.NDArray[np.float64], controls: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """What drove the joints in each substep (steps, SUBSTEPS, 9) [N m | N], by inverse dynamics of the motion."""
+    """Return the joint torques of each substep (steps, SUBSTEPS, 9) [N m | N], by inverse dynamics of the motion."""
     q, v = np.split(states[:-1], 2, axis=1)
     tau = fs.gravity(model, q) + GAINS * np.pad(controls, ((0, 0), (0, 2)))
     result = []

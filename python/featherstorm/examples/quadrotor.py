@@ -35,7 +35,7 @@ def quadrotor(threads: int = 0) -> fs.Model:
 
 
 def path(t: Any) -> tuple[Any, Any]:
-    """Where the quadrotor should be, and its velocity: a figure eight of 3 m by 1.5 m that rises and falls [m, m/s]."""
+    """Return the desired place and velocity of the quadrotor: a figure eight of 3 m by 1.5 m that rises and falls [m, m/s]."""
     w = 2 * np.pi / PERIOD
     position = [1.5 * np.sin(w * t), 0.75 * np.sin(2 * w * t), 1 + 0.2 * np.cos(w * t)]
     velocity = [1.5 * w * np.cos(w * t), 1.5 * w * np.cos(2 * w * t), -0.2 * w * np.sin(w * t)]

@@ -1,1 +1,1 @@
-"""What rollouts and planners are made of."""
+"""Parts of rollouts and planners."""

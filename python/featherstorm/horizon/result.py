@@ -1,4 +1,4 @@
-"""What a rollout returns, from the host and from devices."""
+"""Results of rollouts, on the host and on devices."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Samples:
 
 
 class ReadableSamples(Samples):
-    """Where numbers can be looked at, samples are taken out instead of weighed."""
+    """Samples on the CPU, which are read instead of weighted."""
 
     def sample(self, index: int) -> npt.NDArray[np.floating]:
         sample: Array = np.asarray(self.U)[index].copy()

@@ -91,7 +91,7 @@ class Call:
     def count(
         self, shape: tuple[int, ...], name: str, n: int, tails: Mapping[str, tuple[int, ...]]
     ) -> tuple[int, bool]:
-        """How many rows an array of (n,), (B, n), or of the public shape of either, has, and whether it is one alone."""
+        """Return the number of rows of an array (n,), (B, n), or of the public shape of either, and whether it is a single row."""
         if len(shape) == 2 and shape[1] == n:
             return shape[0], False
         tail = tails.get(name, (n,))
@@ -111,7 +111,7 @@ class Call:
         instances: int,
         sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
     ) -> Any:
-        """What the engine reads of numbers (n,) or (instances, n) that stay from call to call, of any dtype on the CPU.
+        """Return the engine's copy of numbers (n,) or (instances, n) that stay from call to call, of any dtype on the CPU.
         `sent` keeps what was sent to devices until the numbers change."""
         array = np.asarray(value, self.dtype) if device_of(value) == HOST else self.array(value, name)
         count, _ = self.count(array.shape, name, n, tails)
@@ -135,7 +135,7 @@ class Call:
         return values, here and values.ndim == 1
 
     def output(self, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
+        """Return memory for an output (instances, n), and a function from the shape of a row to a view of it."""
         return self.library.output(NAMES[self.dtype.itemsize], instances, n)
 
 

@@ -40,7 +40,7 @@ def to_numpy(x: Array, op: str, name: str, list_dtype: npt.DTypeLike = np.float6
 
 
 def in_place(array: npt.NDArray[Any]) -> bool:
-    """Whether the engine can read an array where it lies."""
+    """Return whether the engine can read an array without copying it."""
     size = array.itemsize
     for stride in array.strides:
         if stride % size:

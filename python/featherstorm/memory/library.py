@@ -1,4 +1,4 @@
-"""What a call asks of an array library in one place: the CPU, or a device.
+"""Services of an array library on one device: the CPU, or a GPU.
 
 `host_libraries` has those of the CPU, `device_libraries` those of devices. Whoever asks need not know where the arrays lie.
 """
@@ -37,7 +37,7 @@ class Library:
         raise NotImplementedError
 
     def memory(self, array: Array, shape: tuple[int, ...]) -> Any:
-        """What the engine reads of `array` in another shape of as many numbers."""
+        """Return the engine's view of `array` in another shape with as many numbers."""
         raise NotImplementedError
 
     def kept(
@@ -56,7 +56,7 @@ class Library:
         raise NotImplementedError
 
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        """What the engine writes (instances, n) to, and a function from the rows' shape to a view of it."""
+        """Return memory for an output (instances, n), and a function from the shape of a row to a view of it."""
         raise NotImplementedError
 
     def result(self, view: Array) -> Array:

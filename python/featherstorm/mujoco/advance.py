@@ -52,7 +52,7 @@ class Rows(NamedTuple):
 
 
 class Last(NamedTuple):
-    """What the fields of a step follow from: the state at the beginning of its last substep, and what was found there.
+    """The state at the beginning of the last substep, and the solver's outputs there: fields of a step follow from them.
 
     moved   (n, columns up to the warm start) of the state
     found   of the solver's findings; of Runge-Kutta's method where its last evaluation was: qpos, qvel, act, and its mass, b

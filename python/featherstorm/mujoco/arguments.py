@@ -1,4 +1,4 @@
-"""What calls take: which simulations, and whole numbers."""
+"""Arguments of calls: selections of simulations, and whole numbers."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Batch(Simulations, NamedViews):
         return self._variants.expand(name)
 
     def values(self, name: str) -> Array | None:
-        """What a field of the model has per simulation, None where it is shared; to be written only where it was expanded."""
+        """Return the values of a model field per simulation, None if it is shared; write to it only after `expand`."""
         found = self._variants.values(name)
         if found is None or name in self._variants.expanded:
             return found
@@ -125,7 +125,7 @@ class Batch(Simulations, NamedViews):
 
     @property
     def models(self) -> Any:
-        """What `set_models` was given."""
+        """Return the models that `set_models` was given."""
         models = self._variants.models
         return tuple(models) if isinstance(models, list) else models
 
@@ -259,7 +259,7 @@ class Batch(Simulations, NamedViews):
         ids: Ids = None,
         normal: bool = False,
     ) -> tuple[Array, ...]:
-        """Where rays first meet a geom, as mj_ray.
+        """Return where rays first meet a geom, as mj_ray.
 
         pnt, vec      origins and directions, (3,), (nray, 3) for all simulations, or (n, nray, 3)
         geomgroup     (mjNGROUP,) which groups of geoms are seen; None: all
@@ -290,7 +290,7 @@ class Batch(Simulations, NamedViews):
         return found if normal else found[:2]
 
     def report(self, ids: Ids = None) -> Report:
-        """How well the forces of constraints and contacts are solved at the state, and how deep contacts are: a solution anew, as
+        """Solve constraints and contacts at the state anew; return the residual of their forces and the depth of contacts, as
         `forward` has it."""
         sims = selected(ids, self.nsim)
         numbers = self._sims(sims)
@@ -312,4 +312,4 @@ class Batch(Simulations, NamedViews):
 
 
 class BatchOnDevice(CallsOnDevice, Batch):
-    """What Batch(device="cuda") makes: simulations in a device's memory."""
+    """The batch that Batch(device="cuda") makes: simulations in a device's memory."""

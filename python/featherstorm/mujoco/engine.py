@@ -207,7 +207,7 @@ class Engine:
         return found
 
     def inputs(self, state: npt.NDArray[Any], values: Values) -> list[tuple[str, Any, int, int, bool]]:
-        """What a step reads, quaternions of length one."""
+        """Return the inputs of a step, with quaternions of length one."""
         given = []
         for name in self.tables:
             x = state[:, self.layout.columns[name]] if name in OF_STATE else values[name]
@@ -275,7 +275,7 @@ class Engine:
             state[:, self.layout.columns["history"]] = history
 
     def solve(self, state: npt.NDArray[Any], values: Values, sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
-        """What the solver finds at states: arrays (n, size) by name."""
+        """Return the solver's outputs at states: arrays (n, size) by name."""
         n = len(state)
         found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
         outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
@@ -320,7 +320,7 @@ class Engine:
         return found["jacp"].reshape(n, 3, nv), found["jacr"].reshape(n, 3, nv)
 
     def given(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
-        """What states and values of fields that differ tell the kernels of fields, quaternions of length one."""
+        """Return the inputs of field kernels from states and from fields that differ, with quaternions of length one."""
         arrays = {name: values[name] for name in self.varied}
         arrays |= {name: state[:, columns] for name, columns in self.layout.columns.items()}
         arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
@@ -340,7 +340,7 @@ def readings_of(outputs: list[tuple[str, Any, int, int, bool]]) -> tuple[str, ..
 
 
 def field_size(m: Any, name: str) -> int:
-    """How many numbers a field of a model has."""
+    """Return the number of components of a model field."""
     return int(np.size(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))
 
 

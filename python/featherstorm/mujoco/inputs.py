@@ -69,12 +69,12 @@ BALL = int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 def array_name(field: str) -> str:
-    """What the engine calls a field."""
+    """Return the engine's name of a field."""
     return field.replace(".", "_")
 
 
 def is_input(m: Any, name: str) -> bool:
-    """Whether a field of a model may be an input."""
+    """Return whether a model field may be an input."""
     if name in OF_TEXTS:
         return True
     if name not in TABLES or name == "eq_active":
@@ -96,7 +96,7 @@ def touches_height_fields(m: Any) -> bool:
 
 
 def has_odd_actuators(m: Any) -> bool:
-    """Whether numbers of actuators decide how many activations they have, or that their setpoints are angles."""
+    """Return whether numbers of actuators decide how many activations they have, or that their setpoints are angles."""
     for a in range(m.nactuator):
         if int(m.actuator_dyntype[a]) in (DYN.mjDYN_DCMOTOR, DYN.mjDYN_PID):
             return True
@@ -119,5 +119,5 @@ def check_values(m: Any, values: dict[str, Array]) -> None:
 
 
 def present(values: dict[str, Array]) -> dict[str, Array]:
-    """Of fields (nsim, n) that decide what there is: which of their numbers are not zero in some simulation."""
+    """Return which numbers of the fields (nsim, n) that decide what exists are not zero in some simulation."""
     return {name: (x != 0).any(axis=0) for name, x in values.items() if TABLES.get(name, False)}

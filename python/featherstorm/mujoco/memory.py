@@ -67,5 +67,5 @@ class Memory:
                 self.bound[name].flags.writeable = False
 
     def names(self) -> list[str]:
-        """Of the bound fields that have numbers."""
+        """Return the names of the bound fields that have numbers."""
         return [name for name, x in self.fields.items() if x.shape[1]]

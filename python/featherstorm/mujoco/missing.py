@@ -1,4 +1,4 @@
-"""What of mjData a batch does not have, and why."""
+"""Fields of mjData that a batch does not have, with the reasons."""
 
 from __future__ import annotations
 

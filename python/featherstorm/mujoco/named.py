@@ -21,7 +21,7 @@ COMPUTED = {("actuator", "moment")}
 
 
 def structural(field: str, part: np.ndarray[Any, Any]) -> bool:
-    """Whether a field of a model says addresses, counts, kinds or numbers of objects, which no simulation has for itself."""
+    """Return whether a model field has addresses, counts, kinds or numbers of objects, which simulations share."""
     whole = part.dtype.kind in "iu"
     return whole and field.endswith(("adr", "num", "id", "type")) and not field.endswith("contype")
 
@@ -39,7 +39,7 @@ def holder(of: Any, names: frozenset[str], part: np.ndarray[Any, Any]) -> str | 
 
 
 def slice_of(rows: Any, field: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Any:
-    """What `part` is of `field`, of rows (nsim, *field.shape); a view."""
+    """Return the view of `field`, rows (nsim, *field.shape), that `part` names."""
     first = (part.ctypes.data - field.ctypes.data) // field.itemsize
     if isinstance(rows, DeviceArray):
         return rows.part(first, part.shape)

@@ -44,7 +44,7 @@ def solved_at(fields: FieldKernels, parts: tuple[str, ...], stages: tuple[int, .
 
 
 def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
-    """What of the solver's findings a step is to tell for its fields, by size; None where there are no fields."""
+    """Return the solver's outputs that a step returns for its fields, by size; None if there are no fields."""
     return engine.fields.solved(parts_of(list(fields), ALL)) if fields else None
 
 

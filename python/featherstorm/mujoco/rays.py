@@ -87,7 +87,7 @@ def sphere(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 
 
 def round_side(p: Array, v: Array, size: Array, found: Nearest) -> None:
-    """Of a cylinder about z, by the first of its two points that is ahead."""
+    """Intersect rays with a cylinder about z: the first of the two points that is ahead."""
     p2, v2 = p[..., :2], v[..., :2]
     near, far = roots(dot(v2, v2), dot(v2, p2), dot(p2, p2) - size[..., 0] ** 2)
     x = np.where(near >= 0, near, far)
@@ -172,7 +172,7 @@ def triangle(p: Array, v: Array, a: Array, b: Array, c: Array) -> tuple[Array, A
 
 
 def crossings(start: Array, step: Array, count: int) -> Array:
-    """Where start + x step is 0, 1, ..., count - 1: (..., count), 0 where it never is."""
+    """Return x (..., count) where start + x step is 0, 1, ..., count - 1; 0 where it never is."""
     moves = np.abs(step) >= LEAST
     found: Array = np.where(
         moves[..., None], (np.arange(count) - start[..., None]) / np.where(moves, step, 1)[..., None], 0
@@ -210,7 +210,7 @@ def ahead(met: tuple[Array, Array]) -> tuple[Array, Array, Array]:
 
 
 def span(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
-    """Where rays are between the sides of a box: from x to x (n,)."""
+    """Return the interval of each ray between the sides of a box: from x to x (n,)."""
     crosses = np.abs(v) > LEAST
     middle, half = (np.where(crosses, y / np.where(crosses, v, 1), 0) for y in (-p, np.broadcast_to(size, p.shape)))
     half = np.where(crosses, np.abs(half), np.inf)

@@ -120,7 +120,7 @@ class WorldRobot:
 
 
 def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]:
-    """What a simulation does without."""
+    """Return sentences about what a simulation leaves out."""
     if not unknown:
         return left_out
     some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])

@@ -54,7 +54,7 @@ class Work:
 
 
 class Simulations:
-    """What a Batch is made of; its attributes are described there."""
+    """The base of Batch, which describes the attributes."""
 
     _kind_of_variants: type[Variants] = Variants
 
@@ -172,7 +172,7 @@ class Simulations:
             self._memory.time[sims] = np.broadcast_to(given, (len(sims), len(columns)))[:, 0]
 
     def error(self, sim: int) -> str:
-        """What was wrong with a simulation in its last call, or ""."""
+        """Return the error of a simulation in its last call, or ""."""
         return self._errors.get(one(sim, self.nsim), "")
 
     def _begin(self, sims: Array | None) -> None:

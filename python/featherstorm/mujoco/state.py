@@ -45,7 +45,7 @@ MOVED = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 
 
 class Layout:
-    """Where the fields of a model's state are in its row.
+    """The columns of a model's state fields in a row.
 
     size      numbers of a row
     columns   name -> its columns

@@ -126,7 +126,7 @@ class Variants:
         return view
 
     def values(self, name: str) -> npt.NDArray[Any] | None:
-        """What a field has per simulation, None where it is shared."""
+        """Return the values of a field per simulation, None if it is shared."""
         return self.expanded.get(name, self.derived.get(name))
 
     @property
@@ -248,7 +248,7 @@ class Variants:
         check_values(self.model, self.inputs)
 
     def expect(self, spec: int) -> None:
-        """What may change while an engine runs: mjtState bits."""
+        """Declare what may change while an engine runs: mjtState bits."""
         if spec & EQ_ACTIVE and self.model.neq:
             self.switched = np.ones(self.model.neq, bool)
         if spec & MOCAP and self.own.mocap_acts:
@@ -308,7 +308,7 @@ class Variants:
         self.engines = {key: engine for key, engine in self.engines.items() if key in used}
 
     def shared_key(self) -> bytes:
-        """Of what all simulations have in common: which fields are inputs, and which of their numbers may not be zero."""
+        """Return the properties that all simulations share: which fields are inputs, and which of their numbers may not be zero."""
         for name, now in present({name: self.inputs[name] for name in self.used}).items():
             self.there[name] = self.there.get(name, np.zeros_like(now)) | now
         fields = b"".join(
@@ -378,7 +378,7 @@ class Variants:
 
 
 def is_derived(m: Any, name: str) -> bool:
-    """Whether mj_setConst may write a field."""
+    """Return whether mj_setConst may write a field."""
     return name in DERIVED and option(name) is None and field_of(m, name).dtype.kind == "f"
 
 

@@ -1,1 +1,1 @@
-"""What a robot carries beside its tree, where it comes from, and which operation moves it on."""
+"""Parts of a robot beside its tree, their loaders, and the choice of the operation that steps it."""

@@ -1,4 +1,4 @@
-"""What a robot has beside its tree: kinematic loops and coupled joints, given to `load` or `RobotBuilder.build`."""
+"""Kinematic loops and coupled joints, given to `load` or `RobotBuilder.build`."""
 
 from __future__ import annotations
 

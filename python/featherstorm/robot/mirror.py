@@ -43,7 +43,7 @@ class Mirror:
         return x[..., self.source] * self.sign.astype(x.dtype)
 
     def of_each(self, inner: Mirror) -> Mirror:
-        """Of places with as many numbers each as `inner` has, or of a matrix (len(self), len(inner)): Q A P^T."""
+        """Return the mirror of places with as many numbers each as `inner` has, or of a matrix (len(self), len(inner)): Q A P^T."""
         source = self.source[:, None] * len(inner) + inner.source
         return Mirror(source.ravel(), (self.sign[:, None] * inner.sign).ravel())
 
@@ -55,7 +55,7 @@ SCALAR = Mirror((0,))
 
 
 def joined(*parts: Mirror) -> Mirror:
-    """Of arrays one behind the other."""
+    """Return the mirror of arrays one behind the other."""
     starts = np.cumsum([0, *map(len, parts)])
     return Mirror(
         np.concatenate([part.source + start for part, start in zip(parts, starts)]),
@@ -64,7 +64,7 @@ def joined(*parts: Mirror) -> Mirror:
 
 
 def of_joints(compiled: Any) -> Mirror:
-    """Of a robot's hinges and slides in their order: by where they are and point at qpos0 of MuJoCo's model, in axes of its root.
+    """Return the mirror of a robot's hinges and slides in their order: by their places and axes at qpos0 of MuJoCo's model, in axes of its root.
 
     ValueError for a joint that has no image.
     """

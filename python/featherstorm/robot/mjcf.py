@@ -25,7 +25,7 @@ JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
 class ModelFile(NamedTuple):
-    """What a robot was made of.
+    """The model file that a robot was made from.
 
     compiled    mujoco.MjModel, which nobody changes
     unmeasured  number of a sensor -> why it has no numbers here
@@ -120,7 +120,7 @@ def tree_from_mujoco(
 
 
 def why_no_world(m: Any, mujoco: Any) -> str:
-    """What of a model no step here takes along; "" where there is nothing."""
+    """Return what prevents steps of a model; "" if nothing does."""
     if m.nplugin:
         return "plugins are not supported"
     if np.any(m.actuator_delay):
@@ -139,7 +139,7 @@ HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum", "graph",
 
 
 def collides(m: Any) -> npt.NDArray[np.bool_]:
-    """Of each geom whether it may touch another."""
+    """Return for each geom whether it may touch another."""
     found = np.asarray((m.geom_contype | m.geom_conaffinity) != 0)
     found[[*m.pair_geom1, *m.pair_geom2]] = True
     return found
@@ -281,7 +281,7 @@ def refuse(m: Any, name: str) -> None:
 
 
 def tree_notices(m: Any, names: Names) -> list[str]:
-    """What the tree of a model leaves out."""
+    """Return what the tree of a model leaves out."""
     said = []
     mocap = [names.of("body", int(b)) for b in np.flatnonzero(m.body_mocapid >= 0)]
     if mocap:
@@ -295,7 +295,7 @@ def tree_notices(m: Any, names: Names) -> list[str]:
 
 
 def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:
-    """What a model leaves out whose world is left out, a sentence each."""
+    """Return what is left out of a model without its world, a sentence each."""
     said = []
 
     def say(kind: str, indices: Iterable[int], what: str) -> None:

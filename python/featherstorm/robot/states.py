@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Coordinates(Protocol):
-    """What a random state asks of a model."""
+    """The attributes of a model that random states need."""
 
     nq: int
     nv: int

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Carrier(Protocol):
-    """What steps ask of a model."""
+    """The attributes of a model that steps need."""
 
     name: str
     nc: int
@@ -120,7 +120,7 @@ def refuse_controls(label: str, given: Mapping[str, Any]) -> None:
 
 
 def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
-    """What the model carries and the call does not ignore, as a tuple of names of CARRIED."""
+    """Return the parts that the model carries and the call does not ignore, a tuple of names of CARRIED."""
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     unknown = [name for name in ignore if name not in CARRIED]
     if unknown:
@@ -196,7 +196,7 @@ def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = 
 
 
 def zeros(n: int) -> list[float]:
-    """What stands for an array of n numbers that is not given, in any place."""
+    """Return a stand-in for an array of n numbers that is not given, on any device."""
     return [0.0] * n
 
 

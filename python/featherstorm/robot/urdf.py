@@ -92,7 +92,7 @@ class Hulls:
 
 
 def graph(m: Any) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]:
-    """Of a model with one mesh: the vertices on its hull, and of each those at the other ends of its edges."""
+    """Return the hull vertices of a model with one mesh, and for each the neighbours along its edges."""
     if m.mesh_graphadr[0] < 0:
         return np.zeros(0, np.int32), []
     g = m.mesh_graph[m.mesh_graphadr[0] :]
@@ -172,7 +172,7 @@ def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
 
 
 def names_of(tables: dict[str, npt.NDArray[np.float64]], kind: str) -> list[str]:
-    """Of the elements of a kind, in order."""
+    """Return the names of the elements of a kind, in order."""
     text = tables["names"].astype(np.uint8).tobytes()
     starts = tables.get(f"name_{kind}adr", np.zeros(0)).astype(int)
     return [text[start : text.index(b"\0", start)].decode() for start in starts]

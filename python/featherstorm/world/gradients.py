@@ -32,7 +32,7 @@ INPUTS = {"q": "q", "v": "v", "act": "act", "ctrl": "ctrl", "tau": "qfrc_applied
 
 
 class StepCotangents(NamedTuple):
-    """Of what a step took: q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), and a tuple with one array for each
+    """Cotangents of the arguments of a step: q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), and a tuple with one array for each
     parameter of the model, shaped as it is for each instance."""
 
     q: Array
@@ -44,7 +44,7 @@ class StepCotangents(NamedTuple):
 
 
 class StepTangents(NamedTuple):
-    """Of what a step returns: q (B, nq), v (B, nv), act (B, n_act), qacc (B, nv)."""
+    """Tangents of the results of a step: q (B, nq), v (B, nv), act (B, n_act), qacc (B, nv)."""
 
     q: Array
     v: Array
@@ -242,7 +242,7 @@ def step_jvp(
 
 
 def turns(model: Model) -> list[tuple[int, int]]:
-    """Where in q each quaternion begins, and in v its angular velocity in the body's axes."""
+    """Return where in q each quaternion begins, and in v its angular velocity in the body's axes."""
     return [(b["quaternion"], b["v"][1] - 3) for b in model.bodies if b["quaternion"] is not None]
 
 
@@ -284,7 +284,7 @@ def linearize(
     qacc: ArrayLike | None = None,
     check: bool = True,
 ) -> Linearization:
-    """How a step of a model file's world changes with its state and controls, x = (q, v, act).
+    """Return the derivatives of a step of a model file's world with respect to its state and controls, x = (q, v, act).
 
         dx_next = A dx + B du          [mjd_transitionFD], without differences
 

@@ -1,4 +1,4 @@
-"""What touches at states of a model file's world, and how well the forces there are solved."""
+"""Contacts at states of a model file's world, and the residual of their forces."""
 
 from __future__ import annotations
 

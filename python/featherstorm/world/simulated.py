@@ -42,7 +42,7 @@ def adr(model: Model, sensor: int) -> int:
 
 
 def as_it_is(name: str) -> Text:
-    """What a text begins with."""
+    """Return the functions of the state as it is."""
     return lambda texts: texts.state(name).ravel()
 
 
@@ -148,7 +148,7 @@ class SimulatedWorld:
         self.run(before, {}, time)
 
     def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
-        """What the last pass found, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
+        """Return the solver's outputs in the last substep, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
         if what not in self.kernels:
             felt = Felt(self.model)
             felt.add("found", size, text)
@@ -182,7 +182,7 @@ class SimulatedWorld:
         return view
 
     def look(self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float) -> Any:
-        """What follows from the state, (instances, size)."""
+        """Return numbers that follow from the state, (instances, size)."""
         if what not in self.kernels:
             trace = _featherstorm.Trace()
             try:

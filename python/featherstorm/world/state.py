@@ -63,7 +63,7 @@ def instance_sizes(model: Model) -> dict[str, int]:
 
 
 class Felt:
-    """What traced functions ask of the solved equations at the beginning of the last pass.
+    """Quantities that traced functions read from the solved equations at the beginning of the last substep.
 
     Each is an array of the sequence, by its name: "felt_" and what it is.
 
@@ -246,7 +246,7 @@ def measured_apart(model: Model, sensor: int) -> str:
 
 
 def measured_size(model: Model, sensor: int) -> int:
-    """How many numbers a sensor has. ValueError with the reason for one that has none here."""
+    """Return the size of a sensor. ValueError with the reason for one that has none here."""
     from ..mujoco.fields.sensors import NO_SENSORS, name_of, open_sensors
 
     m = compiled(model)

@@ -79,7 +79,7 @@ def check_bound(model: Model, label: str) -> None:
 
 
 def bound_values(model: Model, call: Call, instances: int, sent: dict[tuple[Any, ...], Any]) -> dict[str, Any]:
-    """What a step reads of the parameters: memory (1 or instances, n) by name. `sent` keeps what was sent to devices."""
+    """Return the parameters that a step reads: memory (1 or instances, n) by name. `sent` keeps copies on devices."""
     found = {}
     for name, n in parameter_sizes(model).items():
         tail = tuple(_featherstorm.parameter_shape(model.robot, name))

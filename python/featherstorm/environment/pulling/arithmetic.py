@@ -1,4 +1,4 @@
-"""What is done with cotangents between programs, on the CPU by numpy, on a device by kernels: additions, choices, what is not finite."""
+"""Arithmetic with cotangents between programs, by numpy on the CPU and by kernels on a device: additions, choices, tests for finite numbers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class DeviceArithmetic(Arithmetic):
     def run(
         self, place: Place, key: Any, arrays: Mapping[str, Array], text: Callable[[dict[str, Symbols]], dict[str, Any]]
     ) -> Arrays:
-        """What `text` makes of arrays, both by name."""
+        """Return the outputs of the traced function `text` of arrays, both by name."""
         sizes = {name: int(x.shape[1]) for name, x in arrays.items()}
         key = (key, *sizes.items())
         if key not in self.parts:

@@ -1,4 +1,4 @@
-"""How a pass of a control step is run again and pulled back: of the world of a model file, or of the table's operation that steps.
+"""Substeps of a control step, run again and pulled back: of a model file's world, or of the operation that steps.
 
 begin(now, at)        what a control step begins with, where that is not the state itself
 move(now, last, at)   a pass: what it writes; last: it keeps what is felt
@@ -30,7 +30,7 @@ READ = ("env_felt_in_", "env_left_in_")  # what `felt` and `remains` were made o
 
 
 class WorldPasses:
-    """Of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
+    """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
 
     state, drive   names of arrays: what a pass moves on, what drives it
     texts          names of what is felt
@@ -186,7 +186,7 @@ class Row:
 
 
 class RowPasses:
-    """Of a robot without a world: the operation that steps, and where joints are coupled, what brings them in line.
+    """Substeps of a robot without a world: the operation that steps, and the one that aligns coupled joints.
 
     chain   of a pass, in its order; each array has a name of its own
     """
@@ -226,7 +226,7 @@ class RowPasses:
         self.pull(self.chain, then, bars, at)
 
     def run(self, chain: Sequence[Any], now: Arrays, at: Place) -> Arrays:
-        """What the calls write, and with it the state by its own names."""
+        """Return the outputs of the calls, and the state by its own names."""
         found: Arrays = {}
         for call in chain:
             found.update(call({**now, **found}, at))

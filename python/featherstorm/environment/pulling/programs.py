@@ -1,4 +1,4 @@
-"""What of a task is run again to be pulled back, and what pulls it back."""
+"""Programs of a task that are run again for cotangents, and the programs of the cotangents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Programs:
-    """What of a task is run again and pulled back.
+    """The programs of a task that are run again and pulled back.
 
     take, drive, passes   a step's action, what drives a pass, and its passes
     of_take, of_drive, of_finish   their cotangents, None where there are none

@@ -141,7 +141,7 @@ class Constraints(Forces):
         return found
 
     def coordinate(self, joint: int, tendon: int) -> tuple[Any, Any]:
-        """What a limit is of, and its rate."""
+        """Return the limited quantity of a limit, and its rate."""
         if tendon >= 0:
             return self.ten_length()[tendon], self.ten_velocity()[tendon]
         return self.state("qpos")[self.m.jnt_qposadr[joint]], self.state("qvel")[self.m.jnt_dofadr[joint]]
@@ -199,7 +199,7 @@ class Constraints(Forces):
         return [sum((limit.acts for limit in self.limits), 0.0)]
 
     def limit_reading(self, joint: int, tendon: int, what: str) -> Any:
-        """Of the first row that acts: what is left, its rate, or its force; 0 where none does."""
+        """Return the distance, rate or force of the first row that acts; 0 if none does."""
         found: Any = 0.0
         for limit in reversed(self.limits):
             if (limit.joint, limit.tendon) == (joint, tendon):

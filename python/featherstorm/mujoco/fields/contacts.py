@@ -79,7 +79,7 @@ class Contacts(Constraints):
         return total
 
     def add_joint_force(self, equality: int, force: Any, total: list[Any]) -> None:
-        """Of a connect or weld on its two bodies: at their anchors, and what turns."""
+        """Add the force of a connect or weld to its two bodies: at their anchors, and the moment."""
         m, data = self.m, self.of("eq_data")[equality]
         at_sites = int(m.eq_objtype[equality]) == int(mujoco.mjtObj.mjOBJ_SITE)
         is_connect = int(m.eq_type[equality]) == CONNECT
@@ -108,7 +108,7 @@ class Contacts(Constraints):
 
     @cached_property
     def inner_forces(self) -> list[Any]:
-        """What the body above exerts on each, with all that it carries."""
+        """Return the force that its parent exerts on each body, with everything that the body carries."""
         a, v = self.cacc(), self.velocities
         total: list[Any] = [np.zeros(6)]
         for b in range(1, self.m.nbody):

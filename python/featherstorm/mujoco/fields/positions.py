@@ -21,14 +21,14 @@ LEAST = 1e-15  # mjMINVAL
 
 
 class Pose:
-    """Where something is: position (3), quaternion (4), rotation matrix (3, 3), in the world."""
+    """A pose in the world: position (3), quaternion (4), rotation matrix (3, 3)."""
 
     def __init__(self, position: Any, quaternion: Any) -> None:
         self.position, self.quaternion = position, quaternion
         self.rotation = matrix(quaternion)
 
     def place(self, position: Any, quaternion: Any) -> Pose:
-        """What is fixed to it."""
+        """Return the pose of a frame fixed to this one."""
         return Pose(self.point(position), product(self.quaternion, quaternion))
 
     def point(self, position: Any) -> Any:
@@ -186,7 +186,7 @@ class Positions:
 
     @cached_property
     def motions(self) -> list[Any]:
-        """What each velocity moves (6)."""
+        """Return the motion (6) of each velocity coordinate."""
         m = self.m
         _ = self.bodies
         columns: list[Any] = []

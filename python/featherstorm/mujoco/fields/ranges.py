@@ -136,7 +136,7 @@ class RangeFinders:
 def told(
     asked: int, distance: Array, origin: Array, direction: Array, normal: Array, eye: tuple[Array, Array] | None
 ) -> Array:
-    """What was asked for (n, k, size) of rays (n, k): bits of mjtRayDataField. A ray that meets nothing has distance and depth -1 and
+    """Return the requested data (n, k, size) of rays (n, k): bits of mjtRayDataField. A ray that meets nothing has distance and depth -1 and
     zeros but for its origin.
 
     eye   where the camera is and its z axis, backwards, by which depth goes; None: of a site, depth is distance

@@ -63,7 +63,7 @@ INERTIA, BODY, GEOM, SITE, CAMERA = (
 
 
 def rows_of(m: Any, sensors: Iterable[int]) -> list[slice]:
-    """Where sensors are in sensordata."""
+    """Return the slices of sensors in sensordata."""
     return [slice(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]) for i in sensors]
 
 
@@ -101,7 +101,7 @@ def is_by_frames(m: Any, sensor: int) -> bool:
 
 
 def tendons_pull(m: Any) -> bool:
-    """Whether there is a spatial tendon with a force, which MuJoCo has among those on bodies and the texts have not."""
+    """Return whether a spatial tendon has a force, which MuJoCo adds to forces on bodies and these functions do not."""
     pulled = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == TENDON, 0].tolist())
     for e in np.flatnonzero(np.asarray(m.eq_type) == int(mujoco.mjtEq.mjEQ_TENDON)).tolist():
         pulled |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}
@@ -131,13 +131,13 @@ def adheres_by_loops(m: Any, robot: _featherstorm.Robot) -> bool:
 
 
 def given_by_texts(m: Any, sensor: int) -> bool:
-    """Whether a sensor is measured by the texts here (`reading`)."""
+    """Return whether the functions here measure a sensor (`reading`)."""
     kind = int(m.sensor_type[sensor])
     return bool(m.nv) and (kind in LIMITS or kind in (*OF_CONTACTS, FORCE, TORQUE))
 
 
 def reading(instance: Contacts, sensor: int) -> Any:
-    """What such a sensor measures, before it is cut off."""
+    """Return the value of such a sensor, before its cutoff."""
     m, kind, index = instance.m, int(instance.m.sensor_type[sensor]), int(instance.m.sensor_objid[sensor])
     if kind in LIMITS:
         joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
@@ -180,7 +180,7 @@ def body_of(m: Any, kind: int, index: int) -> int:
 
 
 def on_mocap(m: Any, sensor: int) -> bool:
-    """Whether what a sensor measures, or what it is measured in, is on a mocap body."""
+    """Return whether the object or the reference of a sensor is on a mocap body."""
     if not m.nmocap:
         return False
     carried = carried_by_mocap(m)
@@ -215,7 +215,7 @@ class Frames:
         return pose
 
     def measured(self, sensor: int) -> Any:
-        """What a sensor of STATIC measures, before it is cut off."""
+        """Return the value of a sensor of STATIC, before its cutoff."""
         m, kind = self.m, int(self.m.sensor_type[sensor])
         if kind == USER:
             return np.zeros(int(m.sensor_dim[sensor]))

@@ -50,7 +50,7 @@ def roll_as_one(
 
 
 def can_drive(engine: Engine, control: Array | None, columns: Array) -> bool:
-    """Whether controls are numbers that steps read, and none of them is bad."""
+    """Return whether controls are numbers that steps read, and none of them is bad."""
     if control is None:
         return True
     read = {c for name in DRIVING for c in range(engine.layout.columns[name].start, engine.layout.columns[name].stop)}
@@ -77,7 +77,7 @@ class Whole:
         self.found = {name: np.zeros((n, nstep, size), engine.dtype) for name, size in sizes.items()}
 
     def driven(self, name: str) -> Array | None:
-        """What controls a field of the state has for each step, None where it keeps its numbers."""
+        """Return the values of a state field for each step that controls give, None if it keeps its numbers."""
         columns = self.engine.layout.columns[name]
         mine = np.flatnonzero((self.columns >= columns.start) & (self.columns < columns.stop))
         return self.control[:, :, mine[0] : mine[-1] + 1] if self.control is not None and len(mine) else None
@@ -150,7 +150,7 @@ class Whole:
         return found
 
     def given(self) -> dict[str, Array]:
-        """What the kernels of fields take, (n nstep, k): of the state before each step, and of what it found."""
+        """Return the inputs of field kernels, (n nstep, k): the state before each step, and the solver's outputs there."""
         n, layout = len(self.r.time), self.engine.layout
         constant = self.engine.given(self.r.state, self.r.values)
         arrays = {}

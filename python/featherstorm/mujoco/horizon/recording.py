@@ -1,4 +1,4 @@
-"""What a rollout records: arrays of all simulations, and those of some of them."""
+"""Records of a rollout: arrays of all simulations, and of some of them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Recording:
             self.arrays[item] = array
 
     def of(self, where: Array) -> Part:
-        """What some of the simulations record."""
+        """Return the record of some of the simulations."""
         return Part(self.states, {name: x for name, x in self.fields.items() if x.shape[2]}, where)
 
     def results(self) -> dict[Any, Array]:
@@ -78,7 +78,7 @@ class Part:
         return Part(self.states, self.fields, self.where[rows])
 
     def write(self, k: int, state: Array, time: Array, fields: dict[str, Array]) -> None:
-        """What is recorded after step k."""
+        """Write the record of step k."""
         for columns, array in self.states:
             found = state[:, columns]
             if len(columns) and columns[0] == 0:

@@ -40,7 +40,7 @@ CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
 
 
 class CallsOnDevice(Simulations):
-    """What a Batch has otherwise on a device. Calls put their work on the batch's stream and do not wait for it; what a call makes for
+    """The calls of a Batch that differ on a device. Calls put their work on the batch's stream and do not wait for it; what a call makes for
     the first time, kernels and memory, takes seconds.
 
     ids   of step, forward and reset: as on the CPU, which are sent, and the call waits; or a mask on the device, (nsim,) of the batch's
@@ -291,7 +291,7 @@ class CallsOnDevice(Simulations):
         return target
 
     def _recorded(self, item: Any) -> list[Place]:
-        """What a record is made of."""
+        """Return the arrays of a record."""
         memory = self._arrays
         if isinstance(item, str):
             self.bind(item)  # raises for names that there are not

@@ -36,7 +36,7 @@ NWARNING = int(mujoco.mjtWarning.mjNWARNING)
 
 
 def comes_from_cpu(engine: Engine, name: str) -> bool:
-    """Whether no kernel on a device gives a field (from_cpu.py)."""
+    """Return whether no kernel on a device computes a field (from_cpu.py)."""
     return measures_apart(engine, parts_of([name], ALL))
 
 

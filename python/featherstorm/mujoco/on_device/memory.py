@@ -118,7 +118,7 @@ class DeviceMemory:
         return self.bound[name]
 
     def names(self) -> list[str]:
-        """Of the bound fields that have numbers."""
+        """Return the names of the bound fields that have numbers."""
         return [name for name, place in self.fields.items() if place.size]
 
     # what waits

@@ -1,4 +1,4 @@
-"""What is done to a simulation before and after a step on a device, as traced texts: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
+"""Traced functions before and after a step on a device: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
 
 Nothing waits for what they find: bad numbers are counted on the device, and a simulation that has some begins anew there.
 
@@ -98,13 +98,13 @@ class Simulated:
         return self.state[self.engine.layout.columns[name]]
 
     def count(self, cause: int, bad: Any, number: Any, first: Any) -> None:
-        """Where bad > 0: adds `number` to a cause, whose information is `first`."""
+        """Add `number` to a cause where bad > 0; its information is `first`."""
         k = 2 * CAUSES.index(cause)
         for at, x in ((k, first), (k + 1, self.warning[k + 1] + number), (-1, 1.0)):
             self.warning[at] = np.where(bad > 0, x, self.warning[at])
 
     def begin_anew(self, cause: int, bad: Any, first: Any, row: Any, passed: float) -> None:
-        """Where bad > 0: counts it, and unless the model says otherwise its state becomes `row`, `passed` steps from the beginning."""
+        """Count a fault where bad > 0, and unless the model says otherwise set the state to `row`, `passed` steps from the beginning."""
         if self.autoreset:
             self.state = np.where(bad > 0, row, self.state)
             self.base = np.where(bad > 0, float(self.engine.initial[0]), self.base)
@@ -304,7 +304,7 @@ def choose(n: int) -> Trace:
 
 
 def last_of_runge_kutta(engine: Engine) -> Trace:
-    """What fields are of in the last evaluation of a step's equations.
+    """Return the inputs of fields in the last evaluation of a step's equations.
 
         qfrc_constraint = M a - b,   qacc = (v_1 - v_0) / h
 

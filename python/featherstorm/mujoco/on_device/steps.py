@@ -1,7 +1,7 @@
 """Steps and fields of all simulations of a batch on a device: kernels on one stream, none of which is waited for.
 
 begin   what was written is taken, bad states begin anew             programs.py
-step    equations, the solver of contacts, the way on                host/rollout/cuda_stages.h
+step    equations, the contact solver, integration                   host/rollout/cuda_stages.h
 end     bad accelerations begin anew, clocks go on
 fields  of the state at the beginning of the last step
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """Of one engine. run is memory (nsim, 1) of numbers above zero for the simulations that a call is about; None: all.
+    """The steps of an engine. run: memory (nsim, 1), above zero for the simulations of a call; None: all.
 
     at   where the state is in the middle of a step, by name
     """
@@ -151,7 +151,7 @@ class Steps:
         return Place(moved.buffer, at, self.engine.layout.width(name))
 
     def inputs(self) -> list[tuple[str, Any, int, int, bool]]:
-        """What a step reads, behind `begin`."""
+        """Return the inputs of a step, after `begin`."""
         tables = self.engine.tables
         places = {array_name(name): self.state(name) for name in tables if name in OF_STATE}
         places.update(self.differing(*tables))
@@ -189,7 +189,7 @@ class Steps:
         self.launch(self.ending, given, written, run=self.all(run))
 
     def solve(self, sizes: dict[str, int]) -> Places:
-        """What the solver finds at states, behind `begin`."""
+        """Return the solver's outputs at states, after `begin`."""
         found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
         outputs = [place.named(name) for name, place in found.items() if place.size]
         if outputs and (sequence := self.engine.solver_for(outputs)) is not None:
@@ -197,7 +197,7 @@ class Steps:
         return found
 
     def given(self) -> Places:
-        """What states tell kernels of fields, behind `begin`."""
+        """Return the inputs of field kernels from states, after `begin`."""
         states = {name: self.state(name) for name in self.engine.layout.columns}
         own = {name: self.memory.inputs[name] for name in self.engine.varied}
         return {**states, **own, "qpos": self.q, "ctrl": self.ctrl}

@@ -79,7 +79,7 @@ class DeviceVariants(Variants):
         """Numbers of inputs are not looked at."""
 
     def shared_key(self) -> bytes:
-        """Of which fields are inputs."""
+        """Return the key of the set of fields that are inputs."""
         for name in self.used:
             if TABLES.get(name, False):
                 self.there[name] = np.ones(self.inputs[name].size, bool)
