@@ -8,8 +8,8 @@
 // curve that a patch can follow, so contact lasts while p is not above it. One number z covers both cases, and no event
 // needs to be detected.
 //
-// A sticking body does not creep: at v = 0 the spring of the patch holds f_t = -K_t x. The slip velocity is v - xd =
-// (f_t - f_stick) / D_t. The stored energy is 1/2 K_n z^2 + 1/2 K_t x^2. Energy is dissipated by D_n zd^2, D_t xd^2,
+// A sticking body does not creep: at v = 0 the spring of the patch holds f_t = -K_t x. The slip velocity is
+// v - xd = (f_t - f_stick) / D_t. The stored energy is 1/2 K_n z^2 + 1/2 K_t x^2. Energy is dissipated by D_n zd^2, D_t xd^2,
 // slip and `rolling`.
 //
 // Nonlinear model (section 11.8, Extensions; Hunt and Crossley 1975, Marhefka and Orin 1999), with the depth d = -z:

@@ -22,7 +22,7 @@ class Words {
   std::string literal(double x) const;
   std::string name(int node) const;
   std::string operand(Edge e) const;   // in arithmetic: a name or a literal
-  std::string argument(Edge e) const;  // of a function: has type T or Condition
+  std::string argument(Edge e) const;  // as argument of a function: has type T or Condition
   std::string term(int sum, Edge e) const;
   std::string expression(int node) const;
   std::string load(Component input) const;

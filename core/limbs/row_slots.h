@@ -57,7 +57,7 @@ template <RowKind kind, int d> struct SlotLayout {
                                        : kind == RowKind::Cone     ? d + lower_half(d, 0)
                                                                    : 1;
   static constexpr int geometry = piece + piece_numbers;
-  static constexpr int curvature = piece + d;  // of a cone
+  static constexpr int curvature = piece + d;  // offset of W, for a cone
 };
 inline constexpr int point_and_axes = 12;
 

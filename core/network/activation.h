@@ -41,7 +41,7 @@ FEATHERSTORM_INLINE V relu(V x) {
   V zero = V{};
   return vector_math::select(x < Real(0), zero, x);
 }
-// Where e^-x saturates, at 88 (709), the quotient is below 1e-36 (1e-305). It is set to zero there, which also avoids a
+// e^-x saturates at 88 (709), where the quotient is below 1e-36 (1e-305). It is set to zero there, which also avoids a
 // NaN for minus infinity.
 template <class V>
 FEATHERSTORM_INLINE V silu(V x) {

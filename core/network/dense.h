@@ -34,8 +34,8 @@ struct alignas(16) DenseColumn {
 
 struct DenseNetwork {
   int layers;                  // 1 to most_layers
-  int sizes[most_layers + 1];  // of the input, then of each layer's outputs: 1 to most_layer_size
-  DenseActivation activation;  // of the hidden layers
+  int sizes[most_layers + 1];  // input, then each layer's outputs: 1 to most_layer_size
+  DenseActivation activation;  // activation of the hidden layers
   bool normalised;
   double clip;  // c > 0; infinity: no clipping
 

@@ -160,7 +160,7 @@ inline ConstrainedAcceleration dense_newton(const ConstraintProblem& c, const Ei
       if (!cost.curvature.isZero(0)) H += J.transpose() * cost.curvature * J;
     }
     // The last step was exact if the pieces did not change and are quadratic. For cones it counts as exact if the
-    // residual is below 1e-12. What remains of the residual is then rounding, unless it still falls.
+    // residual is below 1e-12. The rest of the residual is then rounding, unless it still falls.
     const double last = r.residual;
     r.residual = g.norm() / scale;
     if (r.residual <= tolerance || r.iterations >= iterations) return r;

@@ -198,7 +198,7 @@ EventSimulation event_simulation(const Model<double>& m, const Contacts<double>&
 
 std::vector<ContactEvent> advance(EventSimulation& s, double h) {
   if (!(h > 0)) throw std::invalid_argument("advance: h is " + std::to_string(h) + ", expected more than 0");
-  constexpr int samples = 8;  // of the dense output; events that start and end between two samples are missed
+  constexpr int samples = 8;  // samples of the dense output; events that start and end between two samples are missed
   std::vector<ContactEvent> events;
   const double end = s.t + h;
   while (s.t < end) {

@@ -33,10 +33,9 @@ struct EventSimulation {
   // joint forces (nv) at (t, q, v)
   std::function<Eigen::VectorXd(double, const Eigen::VectorXd&, const Eigen::VectorXd&)> tau;
   double stabilisation = 0;  // 1 / T_stab of Baumgarte's method for active contacts [1/s]
-  double rebound =
-      1e-3;  // slower impacts do not rebound [m/s]; this ends the infinite bounces of a ball that comes to rest
-  double closed = 1e-8;  // gaps below this count as closed [m]
-  double slow = 1e-7;    // separation velocities below this count as zero [m/s]
+  double rebound = 1e-3;     // slower impacts do not rebound [m/s], so that a ball's infinite bounces end
+  double closed = 1e-8;      // gaps below this count as closed [m]
+  double slow = 1e-7;        // separation velocities below this count as zero [m/s]
 
   double t = 0;
   Eigen::VectorXd q, v;

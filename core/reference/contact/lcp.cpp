@@ -112,7 +112,7 @@ ContactForces solve_force_qp(const MatrixXd& M, const VectorXd& d) {
         }
         p = MPP.ldlt().solve(-Mw);
       }
-      double rate = M(worst, worst);  // of zetad(worst)
+      double rate = M(worst, worst);  // rate of zetad(worst)
       for (int i = 0; i < r; i++) rate += M(worst, P[i]) * p(i);
       const double zetad = M.row(worst).dot(x.lambda) + d(worst);
       const bool independent = rate > 1e-11 * M(worst, worst);

@@ -72,7 +72,7 @@ FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftC
 template <class T>
 struct ArrayAt {
   T z, x[2];   // displacement
-  T slope[2];  // of the normal displacement
+  T slope[2];  // slope of the normal displacement
   T squares;   // sum w_i^2; 1 outside the grid, where the sum is 0
   T touches;
   T push;  // nodes are w_i push deeper than in the state, so that z = p in contact

@@ -36,8 +36,8 @@ FS_HD constexpr int soft_numbers(const SeriesSurface<P>&) {
 // Positions of the patch and the inner node.
 template <class T>
 struct SeriesAt {
-  T y_n;         // of the inner node along the normal
-  Vec3<T> x, y;  // of the patch and of the inner node in the tangent plane, world axes
+  T y_n;         // inner node, along the normal
+  Vec3<T> x, y;  // patch and inner node, in the tangent plane, world axes
   T touches;     // 1 or 0
 };
 template <class T>

@@ -14,7 +14,7 @@ namespace featherstorm {
 struct PlanarBody {
   int parent = 0;
   bool turns = true;      // true: revolute, false: prismatic
-  double sign = 1;        // of a revolute joint's axis along z
+  double sign = 1;        // sign of a revolute joint's axis along z
   double dx = 1, dy = 0;  // direction of a slide, world axes at q = 0
   double x = 0, y = 0;    // origin in the parent at q = 0 [m]
   PlanarInertia<double> I{};

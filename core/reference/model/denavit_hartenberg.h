@@ -19,7 +19,7 @@ struct DhJoint {
   double pitch = 0;                           // [m/rad] of a helical joint
 };
 struct DhChain {
-  double theta_0 = 0, d_0 = 0;  // of the base frame, whose z axis is z_0
+  double theta_0 = 0, d_0 = 0;  // the base frame has the z axis z_0
   std::vector<DhJoint> joints;
   DhJoint end;  // end effector's frame after the last link; its type is not read
 };
