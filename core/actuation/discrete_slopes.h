@@ -27,7 +27,7 @@ FS_HD ForceSlopes<T> dc_motor_force_slopes(const auto& w, const auto& a, const T
     by_velocity = select(limited, zero, K - T(a.gains[6]) * R0 * rcp(K));
   }
   ForceSlopes<T> s{K * by_length * rcp(R), K * (by_velocity - K) * rcp(R)};
-  T force;  // of the circuit
+  T force;  // force of the circuit
   if (a.current >= 0) {
     const int k = a.current;
     const T x = a.act_early ? next_activation(w, a, k, Zeros<T>{}, act, T(rate[k])) : T(act[k]), most(a.dynamics[1]);

@@ -131,7 +131,7 @@ FS_HD void delayed_controls(const auto& w, const auto& history, const auto& ctrl
 
 // Returns sensor outputs: delayed samples for sensors with a delay, the last measurement for sensors with an interval.
 // in   fresh (n_sensordata)  readings at t
-// out  told (n_sensordata)
+// out  told (n_sensordata)  sensor outputs
 template <class T>
 FS_HD void delayed_sensors(const auto& w, const auto& history, const auto& fresh, const T& t, const T& slack,
                            auto told) {

@@ -15,8 +15,8 @@ namespace featherstorm {
 // Returns x / y, with y at least 1e-15.
 template <class T> FS_HD T over(const T& x, const T& y) { return x * rcp(max(y, T(1e-15))); }
 
-// Smooth step from 0 at x = 0 to 1 at x = 1, with zero first and second derivatives at both ends: 6 x^5 - 15 x^4 + 10
-// x^3.
+// Smooth step from 0 at x = 0 to 1 at x = 1, with zero first and second derivatives at both ends:
+// 6 x^5 - 15 x^4 + 10 x^3.
 template <class T> FS_HD T smooth_step(const T& x) {
   const T s = max(min(x, T(1.0)), T(0.0));
   return s * s * s * (s * (s * T(6.0) - T(15.0)) + T(10.0));

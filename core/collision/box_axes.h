@@ -2,8 +2,8 @@
 //
 // In the axes of box A, let R and d be the placement of box B, and s, S the half lengths. The gap along a unit n is
 //   |n . d| - sum_k s_k |n_k| - sum_k S_k |(R^T n)_k|
-// The axes are those of A, those of B, and e_i x R e_j. The components of the latter in B, from j on, are 0, R(i, j +
-// 2), -R(i, j + 1).
+// The axes are those of A, those of B, and e_i x R e_j. The components of the latter in B, from j on, are
+// 0, R(i, j + 2), -R(i, j + 1).
 #pragma once
 #include "core/convex/contact_point.h"
 

@@ -8,8 +8,8 @@
 // The free minimum in x, clamped, then best y, clamped, then best x, clamped, is the minimum for both. The last step
 // leaves x unchanged if y has not been clamped.
 //
-// If both nearest points are within their axes, the vector between them lies along w = u x v with length -(d . w) /
-// |w|. If the axes cross, only w gives their normal: the difference of the two points is rounding error.
+// If both nearest points are within their axes, the vector between them lies along w = u x v, with length
+// -(d . w) / |w|. If the axes cross, only w gives their normal: the difference of the two points is rounding error.
 #pragma once
 #include "core/convex/contact_point.h"
 
@@ -44,8 +44,8 @@ FS_HD void capsule_capsule(const Placement<T>& a, const Vec3<P>& size_a, const P
   const T x = select(parallel, -l, clamp((c * vd - ud) * (inverse * inverse), l));
   const Nearest first = beside(x), second = beside(l);
 
-  // The length along w has an error of the order of epsilon / |w|, the distance of the points one of epsilon (l + k) /
-  // |way|.
+  // The length along w has an error of the order of epsilon / |w|, the distance of the points one of the order
+  // of epsilon (l + k) / |way|.
   const T way = -dot(d, across);
   const auto crossed = abs(x) < l && !first.ends && way * way < sine2 * ((l + k) * (l + k));
   const Vec3<T> p = a.r + u * first.x, q = choose(crossed, p + across * way, b.r + v * first.y);

@@ -20,7 +20,7 @@ template <class T> struct TiltedFace { Vec3<T> centre, u, v; };
 // A corner of the overlap, on the parallelogram.
 template <class T> struct OverlapCorner {
   Vec3<T> r;
-  T length;  // of its edge, squared; negative if there is no such edge
+  T length;  // squared length of its edge; negative if there is no such edge
 };
 
 // in   slope  dz/dx, dz/dy of the parallelogram's plane

@@ -24,8 +24,8 @@ template <class T> FS_HD T clamped_impedance(const T& d) {
 // K [1/s^2] and B [1/s].
 template <class T> struct ReferenceGains { T stiffness, damping; };
 
-// Computes K and B from a reference. If only one of its two numbers is positive, it has neither form, and (0.02, 1) is
-// used instead.
+// Computes K and B from a reference. If only one of its two numbers is positive, the form is undefined, and
+// (0.02, 1) is used instead.
 //
 // in  h  time step [s];  safe  true: the time constant is at least 2 h
 template <class T, class P>

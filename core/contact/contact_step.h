@@ -15,8 +15,8 @@
 // The push moves bodies apart but is not part of their velocity: v_next and lambda come from `relax` further sweeps
 // without it. It therefore adds no energy, and no body pops out of the ground. With relax = 0 the push stays in v_next.
 //
-// contact_step consists of prepare, sweeps, apply. They are separate algorithms for two kinds of callers: those that
-// need results in between (residual, another solver), and those that run the sweeps as a real loop of a traced Program.
+// contact_step consists of prepare, sweeps, apply. They are separate algorithms because some callers need results in
+// between (residual, another solver), and others run the sweeps as a real loop of a traced Program.
 #pragma once
 #include "core/contact/contact_system.h"
 #include "core/step/step.h"

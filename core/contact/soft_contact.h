@@ -37,7 +37,7 @@ struct SoftContact {
   ContactAt<T> at;
   Mat3<T> R;      // axes of body p in the world
   T zeta;         // separation velocity [m/s]
-  Vec3<T> v;      // of the successor's point at C relative to the predecessor's, tangential [m/s]
+  Vec3<T> v;      // velocity of the successor's point at C relative to the predecessor's, tangential [m/s]
   Vec3<T> locus;  // velocity of the contact point over the predecessor's surface [m/s]
   T gear;         // locus divided by the tangential velocity of the sphere's centre: 1 on a plane
 };

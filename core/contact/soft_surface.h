@@ -8,16 +8,17 @@
 // curve that a patch can follow, so contact lasts while p is not above it. One number z covers both cases, and no event
 // needs to be detected.
 //
-// A sticking body does not creep: at v = 0 the spring of the patch holds f_t = -K_t x. The slip velocity is v - xd =
-// (f_t - f_stick) / D_t. The stored energy is 1/2 K_n z^2 + 1/2 K_t x^2. Energy is dissipated by D_n zd^2, D_t xd^2,
-// slip and `rolling`.
+// A sticking body does not creep: at v = 0 the spring of the patch holds f_t = -K_t x. The slip velocity is
+// v - xd = (f_t - f_stick) / D_t. The stored energy is 1/2 K_n z^2 + 1/2 K_t x^2. Energy is dissipated by
+// D_n zd^2, D_t xd^2, slip and `rolling`.
 //
 // Nonlinear model (section 11.8, Extensions; Hunt and Crossley 1975, Marhefka and Orin 1999), with the depth d = -z:
 //
 //   f_n = max(0, d^n (K_n - D_n pd)),    a free patch recovers at the constant speed K_n / D_n
 //
-// The force begins and ends at zero, unlike that of a linear damper. A slow impact at speed w has the restitution e = 1
-// - 2/3 (D_n / K_n) w, for any n, K_n and mass. n = 3/2 is Hertz's law for spheres. The energy is K_n d^(n+1) / (n+1).
+// The force begins and ends at zero, unlike that of a linear damper. A slow impact at speed w has the restitution
+// e = 1 - 2/3 (D_n / K_n) w, for any n, K_n and mass. n = 3/2 is Hertz's law for spheres. The energy is
+// K_n d^(n+1) / (n+1).
 //
 // The state of a contact is the patch's displacement u = n z + x in the axes of body p: three numbers, for any
 // direction of the normal.

@@ -38,8 +38,8 @@ class Body : Words {
   void statement(int node);
 
   const std::vector<int>& order_;
-  std::vector<char> angles_;                // node -> whether its sine and cosine are written
-  std::vector<std::vector<Place>> stores_;  // node -> the outputs that it is
+  std::vector<char> angles_;                // node -> 1 if its sine and cosine are written
+  std::vector<std::vector<Place>> stores_;  // node -> outputs that have its value
   std::string text_, indent_;
 };
 
@@ -76,7 +76,7 @@ void Body::statements(bool store_early) {
     int i = order_[k];
     const Node& n = g_.node(i);
     if (n.op == Op::Input && p_.is_carried(n.array)) continue;
-    // a remark stands before the inputs of the operation that it introduces
+    // a remark precedes the inputs of the operation that it introduces
     next = std::max(next, k);
     while (next + 1 < order_.size() && g_.node(order_[next]).op == Op::Input) ++next;
     while (traced && mark != g_.marks().end() && mark->node <= order_[next]) line(comment((mark++)->text));
@@ -86,7 +86,7 @@ void Body::statements(bool store_early) {
   }
 }
 
-// The body of a loop over passes: carried inputs and all outputs are variables in front of it.
+// Returns the body of a loop over passes. Carried inputs and all outputs are variables declared before the loop.
 std::string Body::loop() {
   std::vector<int> target(p_.outputs.size(), -1);  // output array -> the input array that it becomes
   for (auto [from, to] : p_.carried) target[from] = to;

@@ -11,7 +11,7 @@ namespace {
 
 using std::to_string;
 
-// "in q(7) v(6), out a(6)": the arrays of one side, as a comment.
+// Returns the arrays of one side as a comment: "in q(7) v(6), out a(6)".
 std::string list(const std::vector<Program::Array>& arrays) {
   std::string s;
   for (const auto& a : arrays) s += " " + a.name + "(" + to_string(a.size) + (a.uniform ? ", uniform)" : ")");
@@ -26,7 +26,7 @@ std::string opening(const Program& p, bool double_precision) {
   return s;
 }
 
-// Strides, which all instances share.
+// Returns the definitions of strides, which all instances share.
 std::string strides(const Program& p, const std::string& type) {
   std::string s;
   auto stride = [&](const std::string& side, const std::vector<Program::Array>& arrays) {
@@ -42,7 +42,7 @@ std::string strides(const Program& p, const std::string& type) {
   return s;
 }
 
-// Pointers to component 0 of instance i. Where `by_value`, uniform arrays lie in the struct `uniform`.
+// Returns pointers to component 0 of instance i. With `by_value`, uniform arrays are in the struct `uniform`.
 std::string pointers(const Program& p, bool by_value) {
   std::string s;
   int offset = 0;
@@ -62,8 +62,8 @@ std::string pointers(const Program& p, bool by_value) {
   return s;
 }
 
-// Warps wait in their own branches, which __syncthreads() does not promise to serve; the barrier itself counts warps,
-// whatever instruction they wait at (PTX ISA, barrier.cta).
+// Warps wait in their own branches, which __syncthreads() is not guaranteed to support. The barrier itself counts
+// warps, regardless of the instruction at which they wait (PTX ISA, barrier.cta).
 const char* const role_prelude = R"(
 __device__ __forceinline__ void wait_for_all_roles() {
 #ifdef __CUDA_ARCH__
@@ -90,7 +90,7 @@ std::string emit_for(const Program& p, const std::vector<int>& order, const Host
   return s + ending;
 }
 
-// Prelude and head of a CUDA kernel, as far as the strides.
+// Returns the prelude and head of a CUDA kernel, up to the strides.
 std::string cuda_opening(const Program& p, bool double_precision, int threads, int blocks, const char* prelude = "") {
   auto room = [](const std::string& type, std::size_t n) {
     return "const " + type + "<" + to_string(std::max<std::size_t>(n, 1)) + ">";

@@ -1,24 +1,24 @@
 #pragma once
-// A program as C++ text: one statement per operation, behind a short prelude for the target.
+// A program as C++ source: one statement per operation, after a short prelude for the target.
 //
-// The text is self-contained. It defines one function (a __global__ one for CUDA):
+// The source is self-contained. It defines one function (a __global__ one for CUDA):
 //
 //   struct Array { void* data; long stride; };   // component c of instance i at data[c * stride + i]
 //   extern "C" void featherstorm_kernel(const void* model, const Array* in, const Array* out,
 //                                       long repeat, long first, long count);
 //
 // It runs instances first .. first + count - 1; for a host target count is a multiple of the width. `model` is not
-// used: the constants are in the text. `repeat` >= 1 is the number of passes of a program with carried arrays, and 1
-// otherwise. Uniform arrays hold component c at data[c]. Outputs must not overlap inputs, except those of a carried
-// program: they are written after all inputs are read.
+// used, because the constants are in the source. `repeat` >= 1 is the number of passes of a program with carried
+// arrays, and 1 otherwise. Uniform arrays hold component c at data[c]. Outputs must not overlap inputs. A carried
+// program is an exception, because its outputs are written after all inputs are read.
 //
-// The CUDA kernel takes everything by value:
+// The CUDA kernel has only by-value parameters:
 //
 //   featherstorm_kernel(Arrays in, Arrays out, Uniforms uniform, long repeat, long first, long count)
 //
 // Arrays is a struct of all Arrays of one side (entries of uniform arrays are not read); components are less than 2^31
-// bytes apart. Uniforms holds the numbers of all uniform arrays, one behind the other, in the program's
-// precision. A struct of none holds one. Thread t of block b runs instance first + b * (threads in a block) + t.
+// bytes apart. Uniforms holds the numbers of all uniform arrays, one array after the other, in the program's precision.
+// An empty struct holds one number. Thread t of block b runs instance first + b * (threads in a block) + t.
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,37 +28,37 @@
 
 namespace featherstorm {
 
-// g++ and clang++: packs of `width` neighbouring instances, as a vector of the compiler.
+// g++ and clang++: packs of `width` neighbouring instances, as a vector type of the compiler.
 struct HostVector {
   int width = 8;  // a power of two
   bool double_precision = false;
 };
 
-// nvcc and NVRTC: a thread for each instance. The two numbers are the text's __launch_bounds__.
+// nvcc and NVRTC: one thread for each instance. The two numbers are the kernel's __launch_bounds__.
 struct Cuda {
   bool double_precision = false;
-  int threads = 64;  // the most in a block
-  int blocks = 0;    // that a multiprocessor can hold at once: limits a thread's registers; 0: no limit
+  int threads = 64;  // greatest number in a block
+  int blocks = 0;    // resident on a multiprocessor at once, which limits a thread's registers; 0: no limit
 };
 
 using Target = std::variant<HostVector, Cuda>;
 
-// The text of a program whose statements stand in this order (order.h). Marks become comments in trace order.
-// Throws std::domain_error where a constant is infinite or not a number.
+// Returns the source of a program with its statements in this order (order.h). Marks become comments in trace order.
+// Throws std::domain_error if a constant is infinite or not a number.
 std::string emit(const Program& p, const std::vector<int>& order, const Target& target);
 
-// The text of a program in roles, for CUDA: the same kernel but for who does what. There is a thread for each instance
-// and role: `count` is the number of instances times that of roles. A block is 32 instances, warp r of it is role r, and
-// block b runs instances first + 32 b to first + 32 b + 31; Cuda::threads does not hold. It has role_bytes() of shared
-// memory.
+// Returns the CUDA source of a program in roles: the same kernel, with the statements divided between threads. There is
+// one thread for each instance and role: `count` is the number of instances times the number of roles. A block has 32
+// instances, and its warp r is role r. Block b runs instances first + 32 b to first + 32 b + 31. Cuda::threads does not
+// apply. A block has role_bytes() of shared memory.
 std::string emit(const Program& p, const RoleProgram& roles, const Cuda& target);
 int role_bytes(const RoleProgram& roles, bool double_precision);
 
-// How many numbers the uniform inputs have together.
+// Returns how many numbers the uniform inputs have together.
 int uniform_numbers(const Program& p);
 
-// Options with which g++ and clang++ must compile a host text into a shared library; why not -ffast-math:
-// vector_math.h.
+// Returns the options with which g++ and clang++ must compile a host source into a shared library. vector_math.h
+// explains why -ffast-math is not one of them.
 const char* host_compile_options();
 
 }  // namespace featherstorm

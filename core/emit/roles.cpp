@@ -31,7 +31,8 @@ class Cases : Words {
   }
   std::string input_of(int node) const { return input_name({g_.node(node).array, g_.node(node).component}); }
 
-  // Carried inputs that the role uses and outputs that it computes are variables in front of the loop.
+  // Writes the loop over passes. Carried inputs that the role uses, and outputs that it computes, are variables before
+  // the loop.
   void loop(std::size_t role) {
     for (const RoleStep& s : r_.before[role])
       line("T " + input_of(s.node) + " = " + load({g_.node(s.node).array, g_.node(s.node).component}) + ";");
@@ -45,7 +46,7 @@ class Cases : Words {
   }
   std::string slot(const RoleStep& s) const { return "exchange[" + to_string(s.slot) + "][lane]"; }
 
-  // The remark that the statement stands under, where the statements stand in the order of the trace.
+  // Writes the remark above a statement, if the statements are in the order of the trace.
   void remark(int node) {
     int mark = mark_;
     while (mark + 1 < int(g_.marks().size()) && g_.marks()[mark + 1].node <= node) mark++;
@@ -86,7 +87,7 @@ class Cases : Words {
   }
 
   const RoleProgram& r_;
-  std::vector<char> angles_;  // node -> whether its sine and cosine are written in this role
+  std::vector<char> angles_;  // node -> 1 if its sine and cosine are written in this role
   int mark_ = -1;             // the last remark written
   std::string text_, indent_;
 };

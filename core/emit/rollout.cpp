@@ -20,7 +20,7 @@ class RolloutText {
     check();
     for (std::size_t k = 0; k < r.in.size(); k++) {
       int& entry = entry_[r.in[k].array];
-      if (entry >= 0) kept_[r.in[k].array] = 1;  // one array before the first step and another at each
+      if (entry >= 0) kept_[r.in[k].array] = 1;  // one input before the first step and another at each step
       entry = static_cast<int>(k), every_step_[r.in[k].array] = r.in[k].every_step;
     }
     if (in_place()) {
@@ -40,7 +40,7 @@ class RolloutText {
         if (!r.arrays[k].uniform) kept_[k] = 1;
     }
     for (std::size_t k = 0; k < r.arrays.size(); k++)
-      if (entry_[k] < 0 && !r.arrays[k].uniform) kept_[k] = 1;  // nobody's: zeros
+      if (entry_[k] < 0 && !r.arrays[k].uniform) kept_[k] = 1;  // not an input: zeros
     for (std::size_t k = 0; r.one_step && k < r.arrays.size(); k++)
       if (is_written_only(static_cast<int>(k))) kept_[k] = 0, straight_[k] = 1;
   }
@@ -67,7 +67,7 @@ class RolloutText {
  private:
   bool in_place() const { return r_.stages.size() == 1 && r_.stages[0].in_place; }
   static bool in(const std::vector<int>& list, int k) { return std::find(list.begin(), list.end(), k) != list.end(); }
-  // Whether one stage writes the array, nothing here reads it, and it is wanted.
+  // Returns true if one stage writes the array, no stage or check reads it, and it is an output.
   bool is_written_only(int k) const {
     int writers = 0;
     for (const RolloutProgram::Stage& s : r_.stages) {
@@ -137,7 +137,7 @@ class RolloutText {
       line(indent + "give(" + to + ", i, " + step + ", kept" + to_string(a) + ");");
       return;
     }
-    // from memory to memory
+    // copy from memory to memory
     const std::string from = !every_step_[a] ? "0" : r_.out[k].every_step ? step : "steps - 1";
     line(indent + "{");
     line(indent + "  T copied[" + to_string(r_.arrays[a].components) + "];");
@@ -153,13 +153,13 @@ class RolloutText {
     if (!all.empty()) line("if (!(" + all + ")) spoil(kept" + to_string(c.array) + ");");
   }
 
-  // What the names of an output stand for that goes straight to memory.
+  // Defines the names of an output that goes directly to memory.
   void bind_to_memory(const Program::Array& a, int array) {
     const std::string name = a.name + "_out", to = entry(r_.in.size() + out_entry(array));
     line("    Real* " + name + " = at(" + to + ", i, 0);");
     line("    const Stride " + name + "_stride = stride_of(" + to + ");");
   }
-  // What the names of a program's array stand for, `side` in or out.
+  // Defines the names of a program's array; `side` is in or out.
   void bind(const Program::Array& a, const std::string& side, int array) {
     const std::string name = a.name + "_" + side, place = to_string(array);
     if (r_.arrays[array].uniform && r_.arrays[array].every_step) {
@@ -194,7 +194,7 @@ class RolloutText {
     if (s.needed >= 0) line("  }");
   }
 
-  // Numbers of the uniform arrays before this one, among those with or without numbers for each step.
+  // Returns how many numbers precede this array's among uniform arrays with, or without, numbers for each step.
   int offset(int array, bool every_step) const {
     int n = 0;
     for (int k = 0; k < array; k++)
@@ -242,10 +242,10 @@ class RolloutText {
   const RolloutProgram& r_;
   const OrderOf& order_;
   const Cuda& target_;
-  std::vector<char> kept_;        // array -> whether it is in registers
-  std::vector<char> straight_;    // array -> whether what is written goes to memory at once
+  std::vector<char> kept_;        // array -> 1 if it is in registers
+  std::vector<char> straight_;    // array -> 1 if results go to memory at once
   std::vector<int> entry_;        // array -> its entry of `in`, -1: none
-  std::vector<char> every_step_;  // array -> whether that entry is read at each step
+  std::vector<char> every_step_;  // array -> 1 if that entry is read at each step
   std::string text_;
 };
 

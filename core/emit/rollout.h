@@ -1,30 +1,31 @@
 #pragma once
-// A whole rollout as one CUDA kernel: programs one after the other, repeated over a horizon, the state in registers.
+// A whole rollout as one CUDA kernel: programs run one after the other, repeated over a horizon, with the state in
+// registers.
 //
-//   const T q[7], v[7], total[1]      what stages write: registers, zero before the first step
+//   const T q[7], v[7], total[1]      arrays that stages write: registers, zero before the first step
 //   for every step t
 //     arrays read at each step, controls drawn or interpolated (host/rollout/controls.h)
-//     the stages in their order, each the text of its program (body.h); pairs of arrays change places
+//     the stages in their order, each the source of its program (body.h); pairs of arrays are swapped
 //     arrays written after each step
 //   arrays written after the last step
 //
-// So memory traffic is what comes in and what was asked for, and there is one launch for a horizon. An array that no
-// stage, swap or control writes stays in memory and is read where it is used. The text of a stage is that of emit.h,
-// word for word: what q_in and q_in_stride are makes registers of it.
+// Memory traffic is therefore limited to inputs and requested outputs, with one launch for a horizon. An array that no
+// stage, swap or control writes stays in memory and is read where it is used. The source of a stage is exactly that of
+// emit.h: the definitions of q_in and q_in_stride turn its accesses into registers.
 //
-// A kernel of one step writes what one of its stages makes, and none reads, to memory as soon as it is there: as a register it would be
-// alive until the end of the step.
+// In a kernel of one step, an array that one stage writes and none reads goes to memory at once. As a register it would
+// be alive until the end of the step.
 //
-// A stage that is in place, such as one that begins an episode, reads and writes memory under its condition alone: as registers that
-// are alive across the condition, hundreds of numbers would be loaded and stored for every instance.
+// A stage that is in place, such as one that begins an episode, reads and writes memory only under its condition.
+// Registers would be alive across the condition, so hundreds of numbers would be loaded and stored for every instance.
 //
 //   featherstorm_kernel(Memories memory, Uniforms uniform, const Real* numbers, ControlSource controls, long steps,
 //                       long count)
 //
 //   memory    an entry for each of `in`, then for each of `out` (prelude_rollout.inc)
-//   uniform   the numbers of the uniform arrays without numbers for each step, one array behind the other
-//   numbers   device memory: of those with numbers for each step, (steps, components) one array behind the other
-//   controls  what controls are made from; not read where there are none
+//   uniform   numbers of the uniform arrays without numbers for each step, one array after the other
+//   numbers   device memory: uniform arrays with numbers for each step, (steps, components), one array after the other
+//   controls  source of the controls; not read without controls
 //
 // Thread t of block b runs instance b * (threads in a block) + t.
 #include <functional>
@@ -45,21 +46,22 @@ struct RolloutProgram {
   };
   struct Stage {
     std::shared_ptr<const Program> program;
-    std::vector<int> in, out;                // the rollout's array for each of the program's
-    std::vector<std::pair<int, int>> swaps;  // arrays that change places after the stage
-    long repeat = 1;                         // passes of a program with carried arrays
+    std::vector<int> in, out;                // the rollout's array for each array of the program
+    std::vector<std::pair<int, int>> swaps;  // arrays that are swapped after the stage
+    long repeat = 1;                         // number of passes of a program with carried arrays
     bool last = false;                       // runs after the last step only
-    // Array: repeated, with its swaps, as long as its first number is above zero, up to `repeat` times.
+    // Index of an array. The stage repeats, with its swaps, while the array's first number is above zero, up to
+    // `repeat` times.
     int needed = -1;
-    // The kernel's only stage, with `needed`, one pass and no swaps: what it writes are arrays of the kernel's `out`, which keep
-    // their numbers where it does not run.
+    // The kernel's only stage, with `needed`, one pass and no swaps. It writes arrays of the kernel's `out`, which keep
+    // their numbers in instances where the stage does not run.
     bool in_place = false;
   };
   struct Transfer {
     int array;
     bool every_step = false;
   };
-  // An array whose numbers are NaN in the end where one of others is not finite.
+  // An array that is filled with NaN at the end if one of other arrays is not finite.
   struct Check {
     int array;
     std::vector<int> of;
@@ -68,21 +70,21 @@ struct RolloutProgram {
 
   std::vector<Array> arrays;
   std::vector<Stage> stages;
-  bool one_step = false;  // it is run for one step at a time
+  bool one_step = false;  // the kernel runs one step at a time
   std::vector<Transfer> in, out;
   std::vector<Check> checks;
   ControlKind controls = ControlKind::none;
-  int controlled = 0;  // the array that controls go to
+  int controlled = 0;  // index of the array that receives the controls
 };
 
-// How the statements of a program are ordered (core/program/order.h).
+// Orders the statements of a program (core/program/order.h).
 using OrderOf = std::function<std::vector<int>(const Program&)>;
 
-// The text of a rollout. Throws std::invalid_argument where a program's array is uniform and the rollout's is not, or
-// the other way round; where sizes differ; and where something uniform is to be written.
+// Returns the source of a rollout. Throws std::invalid_argument if sizes differ, if a program's array is uniform and
+// the rollout's is not or vice versa, or if a uniform array would be written.
 std::string emit_rollout(const RolloutProgram& r, const OrderOf& order, const Cuda& target);
 
-// How many numbers `uniform` and, for each step, `numbers` hold.
+// Return how many numbers `uniform` and, for each step, `numbers` hold.
 int uniform_numbers(const RolloutProgram& r);
 int step_numbers(const RolloutProgram& r);
 

@@ -1,8 +1,9 @@
-// The assembler reads the files, so that vector_math.h can be a header and a text without a generator. Its include
-// path is the compiler's: this file needs -I<project root>, and must be rebuilt when one of the four changes.
+// The assembler reads the files, so vector_math.h can serve both as a header and as embedded source without a
+// generator. Its include path is the compiler's: this file needs -I<project root>, and must be rebuilt when one of the
+// four files changes.
 #include "core/emit/sources.h"
 
-#include "core/scalar/vector_math.h"  // makes build systems see that dependency
+#include "core/scalar/vector_math.h"  // creates the dependency in build systems
 
 #ifdef __APPLE__
 #define FEATHERSTORM_SYMBOL(name) "_" #name
@@ -14,7 +15,7 @@
 #define FEATHERSTORM_CODE ".popsection\n"
 #endif
 
-// Defines a zero-terminated array of characters with the contents of a file.
+// Defines a zero-terminated character array with the contents of a file.
 #define FEATHERSTORM_EMBED(name, file)                                                     \
   asm(FEATHERSTORM_CONSTANTS ".globl " FEATHERSTORM_SYMBOL(name) "\n" FEATHERSTORM_SYMBOL( \
       name) ":\n.incbin \"" file "\"\n.byte 0\n" FEATHERSTORM_CODE);                       \

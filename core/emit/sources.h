@@ -1,5 +1,5 @@
 #pragma once
-// Source texts that go into every emitted program, embedded in the library as they stand in this folder.
+// Sources that are part of every emitted program, embedded in the library from files.
 
 namespace featherstorm {
 

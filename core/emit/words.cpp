@@ -13,7 +13,8 @@ static std::string numbered(char letter, int number) {
   return s += to_string(number);
 }
 
-// A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
+// Returns a remark as one line of comment. Names come from users' files, so nothing in them may end the line or
+// continue it.
 std::string comment(const std::string& text) {
   std::string s = "// ";
   for (char c : text) s += c >= ' ' && c <= '~' && c != '\\' ? c : '?';
@@ -51,7 +52,7 @@ std::string Words::argument(Edge e) const {
   return g_.is_constant(e) ? "splat(" + literal(g_.value(e)) + ")" : operand(e);
 }
 
-// An operand of a sum: its product in full where the sum has taken it.
+// Returns an operand of a sum, written as a product if the sum has absorbed the product.
 std::string Words::term(int sum, Edge e) const {
   if (fusion_.product[sum] != e.node()) return operand(e);
   const Node& product = g_.node(e);

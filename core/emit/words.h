@@ -1,5 +1,5 @@
 #pragma once
-// Names and expressions of an emitted text, the same for every form of it (body.h tells the names).
+// Names and expressions of emitted source, the same for every form of it (body.h lists the names).
 #include <array>
 #include <string>
 
@@ -8,7 +8,8 @@
 
 namespace featherstorm {
 
-// A remark as one line of comment: names come from users' files, so nothing in them may end the line or continue it.
+// Returns a remark as one line of comment. Names come from users' files, so nothing in them may end the line or
+// continue it.
 std::string comment(const std::string& text);
 
 struct Component { int array, component; };
@@ -21,13 +22,13 @@ class Words {
   std::string literal(double x) const;
   std::string name(int node) const;
   std::string operand(Edge e) const;   // in arithmetic: a name or a literal
-  std::string argument(Edge e) const;  // of a function: of type T or Condition
+  std::string argument(Edge e) const;  // as argument of a function: has type T or Condition
   std::string term(int sum, Edge e) const;
   std::string expression(int node) const;
   std::string load(Component input) const;
   std::string input_name(Component input) const;
 
-  // Statements: the variable of a node that is no sine or cosine; those of an angle; an output.
+  // Statements: definition of a node other than sine or cosine; sine and cosine of an angle; store of an output.
   std::string definition(int node) const;
   std::array<std::string, 2> sincos_text(Edge angle) const;
   std::string store_text(Component output, const std::string& value) const;

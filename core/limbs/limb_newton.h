@@ -37,7 +37,7 @@ template <class T> struct LimbProblem {
   ScratchArray<T> carried;         // (body_numbers limbs)  sums that limbs carry
 
   RowSlot* slot;
-  ScratchArray<T> numbers;  // of slots
+  ScratchArray<T> numbers;  // numbers of all slots
   const int* order;         // slots sorted by body, then slots with J sorted by type
   const int* first_slot;    // (nb + 2)  first entry in `order` of each body, then of the slots with J
   int slots;

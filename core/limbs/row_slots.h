@@ -9,8 +9,8 @@
 //   added to H         J^T (W' - W) J
 //   added to -g        J^T (f'(r) - f(r))          old and new piece, both at the new r
 //
-// A sliding cone has no pieces and changes in every iteration: W is that of the last iteration, and f = f_last - alpha
-// W p.
+// A sliding cone has no pieces and changes in every iteration: W is that of the last iteration, and
+// f = f_last - alpha W p.
 //
 // Rows of a contact between a body and the world follow from the spatial acceleration A = (w, v) of the body about a
 // reference point. Let c be the contact point relative to the reference point and e_k the axes of the contact. Row k is
@@ -57,7 +57,7 @@ template <RowKind kind, int d> struct SlotLayout {
                                        : kind == RowKind::Cone     ? d + lower_half(d, 0)
                                                                    : 1;
   static constexpr int geometry = piece + piece_numbers;
-  static constexpr int curvature = piece + d;  // of a cone
+  static constexpr int curvature = piece + d;  // offset of W, for a cone
 };
 inline constexpr int point_and_axes = 12;
 

@@ -32,8 +32,8 @@ template <class T> struct Equations {
     return {J.data(), position.data(), D.data(), aref.data(), active.data(), friction.data()};
   }
   Scratch<T> mass, b;                              // (nh) packed as in crba.h, (nv)
-  Scratch<T> J;                                    // of constraints, all entries
-  Scratch<T> position, D, aref, active, friction;  // of constraints and contacts (core/constraint/rows.h)
+  Scratch<T> J;                                    // constraints only, all entries
+  Scratch<T> position, D, aref, active, friction;  // constraints and contacts (core/constraint/rows.h)
   Scratch<Motion<T>> twist, axis;                  // (nb + 1), (nv)  (core/constraint/world_motion.h)
 };
 

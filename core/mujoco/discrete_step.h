@@ -1,6 +1,6 @@
-// Step whose springs, dampers and constraints act at its end [integrator discrete]: a = M^^-1 (b^ + J^T f), v_next = v
-// + h a.
+// Step whose springs, dampers and constraints act at its end [integrator discrete]:
 //
+//   a = M^^-1 (b^ + J^T f),   v_next = v + h a
 //   M^ = M + h D + h^2 K,   b^ = b - h K v
 //   K  slopes of springs of joints and tendons, and of actuators with respect to length; not below 0
 //   D  slopes of dampers, of actuators with respect to velocity, and of the medium's drag; not below 0

@@ -50,7 +50,7 @@ template <class T> struct Smooth {
         qfrc_gravcomp(m.nv),
         qfrc_fluid(m.nv) {}
   Scratch<T> x;             // joint numbers at q and v
-  Scratch<Placement<T>> X;  // of the bodies in the world
+  Scratch<Placement<T>> X;  // placements of the bodies in the world
   Scratch<T> ten_length, ten_velocity, ten_J, ten_slope;
   Scratch<T> actuator_length, actuator_velocity, moment, act_dot, actuator_force;
   Scratch<T> qfrc_actuator, qfrc_spring, qfrc_damper, qfrc_gravcomp, qfrc_fluid;
@@ -140,7 +140,7 @@ FS_HD void smooth_forces(const auto& m, const auto& w, const auto& q, const auto
   passive_forces(m, w, q, v, s);
   actuator_stage(m, w, v, act, applied.ctrl, s);
   for (int k = 0; k < m.nv; k++) {
-    // where gravity compensation counts as actuator force, it is in qfrc_actuator already
+    // if gravity compensation counts as actuator force, it is in qfrc_actuator already
     const T lifted = w.compensated[k] ? T(0.0) : T(s.qfrc_gravcomp[k]);
     tau[k] = s.qfrc_spring[k] + s.qfrc_damper[k] + lifted + s.qfrc_fluid[k] + s.qfrc_actuator[k] + applied.qfrc[k];
   }

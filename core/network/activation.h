@@ -1,10 +1,11 @@
-// What stands between the layers of a network, element by element:
+// Activation functions of a network, element by element:
 //
-//   tanh    (e^2x - 1) / (e^2x + 1)      elu    x where x > 0, else e^x - 1
+//   tanh    (e^2x - 1) / (e^2x + 1)      elu    x if x > 0, else e^x - 1
 //   relu    max(x, 0)                    silu   x / (1 + e^-x)
 //
-// One text for a number and for a vector of the compiler (core/scalar/vector_math.h). Largest errors, float: tanh 2e-7, elu 2e-7 absolute,
-// silu 5e-7 of |x|; double: 1e-15. NaN stays NaN, infinities have their limits.
+// The same code serves a plain number and a vector of the compiler (core/scalar/vector_math.h). Largest errors in
+// float: tanh 2e-7, elu 2e-7 absolute, silu 5e-7 of |x|; in double: 1e-15. NaN stays NaN, and infinities give the
+// limits.
 #pragma once
 #include "core/scalar/vector_math.h"
 
@@ -14,7 +15,7 @@ enum class DenseActivation { identity, tanh, elu, relu, silu };
 
 namespace network {
 
-// vector_math::exp is of numbers alone. A NaN is not <= itself.
+// vector_math::exp does not handle NaN. A NaN is not <= itself.
 template <class V>
 FEATHERSTORM_INLINE V exp_or_nan(V x) {
   const auto number = x <= x;  // NOLINT(misc-redundant-expression)
@@ -40,7 +41,8 @@ FEATHERSTORM_INLINE V relu(V x) {
   V zero = V{};
   return vector_math::select(x < Real(0), zero, x);
 }
-// Where e^-x ends, at 88 (709), the quotient is below 1e-36 (1e-305): zero then, and no NaN of minus infinity.
+// e^-x saturates at 88 (709), where the quotient is below 1e-36 (1e-305). It is set to zero there, which also avoids a
+// NaN for minus infinity.
 template <class V>
 FEATHERSTORM_INLINE V silu(V x) {
   typedef typename vector_math::Lane<V>::Real Real;
@@ -51,7 +53,7 @@ FEATHERSTORM_INLINE V silu(V x) {
 
 }  // namespace network
 
-// x_k of `count` numbers, in place.
+// Applies the activation to `count` numbers x_k, in place.
 template <class V>
 FEATHERSTORM_INLINE void activate(DenseActivation activation, V* x, long count) {
   switch (activation) {

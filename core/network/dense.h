@@ -1,14 +1,17 @@
 // Networks of dense layers:
 //
-//   x_0 = clip((x - mean) * rate, -c, c)           where the input is normalised, else x
-//   x_l = act(W_l x_{l-1} + b_l),   l = 1 .. L     the last one is not activated
+//   x_0 = clip((x - mean) * rate, -c, c)           if the input is normalised, else x
+//   x_l = act(W_l x_{l-1} + b_l),   l = 1 .. L     the last layer has no activation
 //
-// for many instances at once, whose numbers stand side by side. A tile of eight outputs by some vectors of instances is summed up in
-// registers; each number of W is read once for all of these instances, each number of x once for the eight outputs.
+// Many instances are evaluated at once, with their numbers next to each other. A tile of eight outputs by some vectors
+// of instances is accumulated in registers. Each number of W is read once for all these instances, and each number of x
+// once for the eight outputs.
 //
-// The numbers of a network, which all instances share, lie as they are read: mean (n_0), rate (n_0) and zeros up to a whole column where the
-// input is normalised; then of each layer, tile by tile, columns of eight: b, and for each input k the W_ok of the tile's outputs o, zeros
-// behind the last output.
+// The parameters of a network are shared by all instances and stored in the order in which they are read:
+//
+//   mean (n_0), rate (n_0), zeros up to a whole column     if the input is normalised
+//   for each layer, tile by tile, columns of eight         b, then for each input k the W_ok of the tile's outputs o;
+//                                                          zeros after the last output
 #pragma once
 #include "core/network/activation.h"
 
@@ -31,10 +34,10 @@ struct alignas(16) DenseColumn {
 
 struct DenseNetwork {
   int layers;                  // 1 to most_layers
-  int sizes[most_layers + 1];  // of the input, of each layer's outputs: 1 to most_layer_size
-  DenseActivation activation;  // of the hidden layers
+  int sizes[most_layers + 1];  // input, then each layer's outputs: 1 to most_layer_size
+  DenseActivation activation;  // activation of the hidden layers
   bool normalised;
-  double clip;  // c > 0; infinity: none
+  double clip;  // c > 0; infinity: no clipping
 
   FEATHERSTORM_INLINE int inputs() const { return sizes[0]; }
   FEATHERSTORM_INLINE int outputs() const { return sizes[layers]; }
@@ -42,26 +45,26 @@ struct DenseNetwork {
 
 FEATHERSTORM_INLINE int tiles_of(int outputs) { return (outputs + tile_outputs - 1) / tile_outputs; }
 
-// Columns in front of layer `layer`, counted from 0; of layer number `layers`: all that a network has.
+// Number of columns before layer `layer`, counted from 0. For `layers` it is the number of all columns.
 FEATHERSTORM_INLINE long first_column(const DenseNetwork& n, int layer) {
   long columns = n.normalised ? tiles_of(2 * n.sizes[0]) : 0;
   for (int l = 0; l < layer; l++) columns += static_cast<long>(tiles_of(n.sizes[l + 1])) * (n.sizes[l] + 1);
   return columns;
 }
-// Numbers of an instance between two layers, at most, in whole tiles.
+// Greatest number of values of an instance between two layers, in whole tiles.
 FEATHERSTORM_INLINE long dense_room(const DenseNetwork& n) {
   int most = 0;
   for (int l = 0; l <= n.layers; l++) most = n.sizes[l] > most ? n.sizes[l] : most;
   return long{tiles_of(most)} * tile_outputs;
 }
-// Multiply-adds of one instance.
+// Number of multiply-adds for one instance.
 FEATHERSTORM_INLINE long multiply_adds(const DenseNetwork& n) {
   long count = 0;
   for (int l = 0; l < n.layers; l++) count += static_cast<long>(n.sizes[l]) * n.sizes[l + 1];
   return count;
 }
 
-// An input as the first layer sees it. NaN stays NaN.
+// Normalises an input. NaN stays NaN.
 template <class V, class Real>
 FEATHERSTORM_INLINE V normalise(V x, Real mean, Real rate, Real clip) {
   V y = (x - mean) * rate, most = V{} + clip, least = -most;
@@ -69,8 +72,8 @@ FEATHERSTORM_INLINE V normalise(V x, Real mean, Real rate, Real clip) {
   return vector_math::select(y < least, least, y);
 }
 
-// y_op = b_o + sum over k of W_ok x_kp, in the order of k: outputs first .. first + O - 1 of a tile, P vectors of instances.
-// x(k, p): input k of vector p.
+// Computes y_op = b_o + sum over k of W_ok x_kp, in the order of k, for outputs first .. first + O - 1 of a tile and P
+// vectors of instances. x(k, p): input k of vector p.
 template <int O, int P, class V, class Real, class Inputs>
 FEATHERSTORM_INLINE void dense_tile(const DenseColumn<Real>* tile, int first, int inputs, const Inputs& x,
                                     V (&y)[O][P]) {

@@ -53,8 +53,8 @@ template <class T> FS_HD PointRates<T> rates_of_origin(const auto& X, const auto
 // in   X, V (nb + 1)  placements and velocities of the bodies
 // in   A (nb + 1)     their accelerations at constant v; a uniform acceleration of all bodies has no effect
 //
-// A straight piece along n, between points with relative velocity u and acceleration e, has n.e + |u - n (n.u)|^2 /
-// length.
+// A straight piece along n, between points with relative velocity u and acceleration e, has
+// n.e + |u - n (n.u)|^2 / length.
 template <class T>
 FS_HD T tendon_acceleration(const auto& tendon, const auto& X, const auto& V, const auto& A) {
   T sum(0.0), scale(1.0);

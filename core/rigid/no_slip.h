@@ -51,8 +51,8 @@ template <class T> FS_HD T slip_inertia(const auto& p, int i, int j) {
   return sum;
 }
 
-// Computes x = argmin 1/2 x^T A x + g^T x over |x| <= bound, for n <= 5 unknowns. x = -(A + s)^-1 g with the least s >=
-// 0 that satisfies the bound, found by Newton's method on s from 0. x = 0 if A is singular.
+// Computes x = argmin 1/2 x^T A x + g^T x over |x| <= bound, for n <= 5 unknowns. x = -(A + s)^-1 g with the least
+// s >= 0 that satisfies the bound, found by Newton's method on s from 0. x = 0 if A is singular.
 //
 // returns true if x is on the edge
 template <class T>

@@ -27,7 +27,7 @@ namespace featherstorm {
 
 // Parameters of the law, the same for all rows.
 template <class P> struct RigidLaw {
-  P frequency{60};     // of contacts, limits and equalities [Hz]
+  P frequency{60};     // contacts, limits and equalities [Hz]
   P damping_ratio{1};  // zeta
   P hold_soft{1e-3};   // R / A of rows that hold: friction and equalities
   P restitution{0};    // e of contacts

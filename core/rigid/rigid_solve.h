@@ -157,8 +157,8 @@ template <class T> FS_HD T friction_square(const auto& p, const RowBlock& b, con
   return square;
 }
 
-// Selects the rows of a direct solution: acts is 1 where u = 0, else 0. For a slipping contact, slope is its edge: f_k
-// = slope_k f_0.
+// Selects the rows of a direct solution: acts is 1 where u = 0, else 0. For a slipping contact, slope is its edge:
+// f_k = slope_k f_0.
 //
 // out  acts, slope (n)
 FS_HD void acting_rows(const auto& p, const auto& f, auto acts, auto slope) {

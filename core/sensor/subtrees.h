@@ -93,7 +93,7 @@ template <class T> FS_HD Vec3<T> subtree_centre(const auto& m, const auto& w, co
 }
 
 template <class T> struct SubtreeMotion {
-  Vec3<T> velocity;  // of the centre of mass [m/s], world axes
+  Vec3<T> velocity;  // velocity of the centre of mass [m/s], world axes
   Vec3<T> momentum;  // angular, about the centre of mass [kg m^2/s], world axes
 };
 // Computes the motion of a subtree.

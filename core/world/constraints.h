@@ -38,7 +38,7 @@ template <class P> struct Equality {
   EqualityKind kind = EqualityKind::Connect;
   bool active = true;  // true if it has rows [eq_active0]
   Softness<P> softness;
-  P inverse_inertia[2] = {};  // of its rows at qpos0; Weld: for translation [1/kg], for rotation [1/(kg m^2)]
+  P inverse_inertia[2] = {};  // value for its rows at qpos0; Weld: for translation [1/kg], for rotation [1/(kg m^2)]
 
   // Connect, Weld: origins to coincide; Weld: orientations too. Rows of rotation are along axes of place[1].
   Frame<P> place[2];
@@ -57,7 +57,7 @@ template <class P> struct Equality {
 // Dry friction of a coordinate or along a tendon [frictionloss].
 template <class P> struct DryFriction {
   bool of_tendon = false;
-  int index = 0;  // of the coordinate in v, or of the tendon
+  int index = 0;  // number of the coordinate in v, or of the tendon
   Softness<P> softness;
   P inverse_inertia{};
   P loss{};  // greatest force [N m | N]
@@ -79,8 +79,8 @@ template <class P> struct Limit {
 // All constraints, in the order of their rows.
 template <class P> struct Constraints {
   std::vector<Equality<P>> equality;
-  std::vector<DryFriction<P>> friction;  // of coordinates, then of tendons
-  std::vector<Limit<P>> limit;           // of joints, then of tendons
+  std::vector<DryFriction<P>> friction;  // coordinates, then tendons
+  std::vector<Limit<P>> limit;           // joints, then tendons
   bool safe_reference = true;            // time constants are at least two time steps [refsafe]
   // true: rows use their inverse inertia at the present position; inverse_inertia is then 1 [diagexact]
   bool exact_inertia = false;

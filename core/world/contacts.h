@@ -40,11 +40,11 @@ template <class P> struct Geom {
 template <class P> struct ContactPair {
   int geom[2] = {};      // indices of the geoms
   int slots = 1;         // number of candidates
-  int dimension = 3;     // of the contact's force: 1 without friction, 3, 4 with torsion, 6 with rolling [condim]
+  int dimension = 3;     // size of the contact's force: 1 without friction, 3, 4 with torsion, 6 with rolling [condim]
   P friction[5] = {};    // two tangents, torsion [m], rolling about two axes [m]; `dimension` decides which are used
-  Softness<P> softness;  // of the normal
+  Softness<P> softness;  // softness of the normal row
   P friction_reference[2] = {};  // for the other rows of a cone [solreffriction, or solref if absent]
-  P inverse_inertia[2] = {};     // of both bodies together at qpos0: translation [1/kg], rotation [1/(kg m^2)]
+  P inverse_inertia[2] = {};     // both bodies together at qpos0: translation [1/kg], rotation [1/(kg m^2)]
   P margin{};                    // the contact has forces if its distance is below this [includemargin] [m]
   P detection{};                 // the contact is found up to this distance [margin + gap] [m]
 };

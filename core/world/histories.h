@@ -15,7 +15,7 @@ template <class P> struct History {
   int width = 1;            // numbers per sample
   int first = 0;            // offset of the buffer in the state's histories [historyadr]
   int samples = 1;          // [nsample]
-  int order = 0;            // of the interpolation: 0 holds the older sample, 1 linear, 2 cubic [interp]
+  int order = 0;            // interpolation: 0 holds the older sample, 1 linear, 2 cubic [interp]
   bool is_delayed = false;  // true if old numbers are read: delay > 0
   P delay{};                // [s]
   bool has_interval = false;

@@ -12,7 +12,7 @@ namespace featherstorm {
 
 // Ellipsoid of a link in the medium, for forces by added mass, drag and lift [geom_fluid].
 template <class P> struct FluidEllipsoid {
-  Frame<P> place{};    // of the geom
+  Frame<P> place{};    // frame of the geom
   P semiaxis[3] = {};  // [m]
   P interaction{};     // 0 or 1
   P blunt_drag{}, slender_drag{}, angular_drag{}, kutta_lift{}, magnus_lift{};
@@ -20,10 +20,10 @@ template <class P> struct FluidEllipsoid {
 };
 
 template <class P> struct WorldLink {
-  Frame<P> place{};          // of the link's own axes [xpos, xmat]
-  Frame<P> inertial{};       // of its principal axes at its centre of mass [xipos, ximat]
+  Frame<P> place{};          // the link's own axes [xpos, xmat]
+  Frame<P> inertial{};       // its principal axes at its centre of mass [xipos, ximat]
   P mass{};                  // [kg]
-  P moment[3] = {};          // of inertia about the principal axes [kg m^2]
+  P moment[3] = {};          // moments of inertia about the principal axes [kg m^2]
   int parent = 0;            // parent link; 0 for link 0, the world
   P gravity_compensation{};  // fraction of its weight that is compensated [gravcomp]
   bool in_medium = false;    // true: drag on its inertia box, if it has no ellipsoids

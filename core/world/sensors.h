@@ -10,7 +10,7 @@
 namespace featherstorm {
 
 enum class SensorKind : unsigned char {
-  // of a site
+  // sites
   Accelerometer,
   Velocimeter,
   Gyro,
@@ -19,7 +19,7 @@ enum class SensorKind : unsigned char {
   Magnetometer,
   Touch,
   RangeFinder,
-  // of joints, tendons, actuators
+  // joints, tendons, actuators
   JointPosition,
   JointVelocity,
   TendonPosition,
@@ -37,7 +37,7 @@ enum class SensorKind : unsigned char {
   TendonLimitPosition,
   TendonLimitVelocity,
   TendonLimitForce,
-  // of frames, optionally relative to another frame
+  // frames, optionally relative to another frame
   FramePosition,
   FrameQuaternion,
   FrameX,
@@ -47,13 +47,13 @@ enum class SensorKind : unsigned char {
   FrameAngularVelocity,
   FrameLinearAcceleration,
   FrameAngularAcceleration,
-  // of a site in the image of a camera
+  // a site in the image of a camera
   CameraProjection,
-  // of the geoms of two objects
+  // geoms of two objects
   GeomDistance,
   GeomNormal,
   GeomFromTo,
-  // of a link and its descendants
+  // a link and its descendants
   SubtreeCentre,
   SubtreeLinearVelocity,
   SubtreeAngularMomentum,
@@ -78,12 +78,12 @@ template <class P> struct Sensor {
   int body = 0;                   // joints: body of the joint
   int index = 0;                  // tendon, actuator output, link of a subtree (InsideSite: 0, or the subtree to test)
   int link = 0;                   // link of the site, for forces between it and its parent
-  Frame<P> place{}, reference{};  // of frames and sites
+  Frame<P> place{}, reference{};  // frame or site, and its reference
   bool relative = false;          // true if `reference` is given
   bool positive = false;          // true if the cutoff applies only above [datatype positive]
   P cutoff{};                     // greatest absolute value, if limited
-  P size[3] = {};                 // of the site, for tests of being inside [m]
-  int shape = 0;                  // of the site [mjtGeom]
+  P size[3] = {};                 // size of the site, for tests of being inside [m]
+  int shape = 0;                  // shape of the site [mjtGeom]
   bool limited = false;           // true if the cutoff applies
   P focal[2] = {}, middle[2] = {};    // CameraProjection: focal lengths and image centre [pixel]
   int geom[2] = {}, n_geoms[2] = {};  // GeomDistance to GeomFromTo: the first geom and the number of geoms of

@@ -1,16 +1,17 @@
-// The acceleration under softened constraints by Newton's method with dense matrices.
+// Acceleration under soft constraints, by Newton's method with dense matrices.
 //
 //   a = argmin  1/2 (a - a0)^T M (a - a0) + sum_i s_i(J_i a - aref_i)
 //
 // With x = J_i a - aref_i and D = 1 / R the cost of a row is
 //   Equality    D x^2 / 2
-//   Friction    D x^2 / 2 where |x| <= R loss, straight beyond
+//   Friction    D x^2 / 2 if |x| <= R loss, linear beyond
 //   Unilateral  D x^2 / 2 where x < 0, else 0:  limits, contacts without friction, edges of pyramids
 //   Pyramid     the sum over its edges e = x_0 +- f_k x_k of D e^2 / 2 where e < 0
 //   Cone        with N = mu x_0, T = |(f_k x_k)|: 0 where N >= mu T, sum D_k x_k^2 / 2 where mu N + T <= 0, else
 //               D_0 (N - mu T)^2 / (2 mu^2 (1 + mu^2))
-// and its force -s'(x). An iteration solves (M + J^T W J) p = -g with gradient g and W = s'', and moves along p to the
-// least cost. MuJoCo's documentation, chapter Computation, "Newton". Reference only, in double: it branches on numbers.
+// and its force is -s'(x). An iteration solves (M + J^T W J) p = -g with gradient g and W = s'', and moves along p to
+// the least cost. MuJoCo's documentation, chapter Computation, "Newton". Reference only, in double, because it branches
+// on numbers.
 #pragma once
 #include <Eigen/Dense>
 #include <algorithm>
@@ -26,22 +27,22 @@ struct ConstraintProblem {
   Eigen::VectorXd a0;            // (nv)  acceleration without constraints
   Eigen::MatrixXd J;             // (n, nv)
   Eigen::VectorXd D, aref;       // (n)
-  Eigen::VectorXd friction;      // (n)   loss of dry friction; mu and f_k of contacts
-  std::vector<RowBlock> blocks;  // their rows are 0 to n - 1 in order
+  Eigen::VectorXd friction;      // (n)   loss of dry friction; mu and f_k for contacts
+  std::vector<RowBlock> blocks;  // in order, with rows 0 to n - 1
 };
 
 struct ConstrainedAcceleration {
   Eigen::VectorXd a;      // (nv)
-  Eigen::VectorXd force;  // (n)   of the rows; forces of joints are J^T force
+  Eigen::VectorXd force;  // (n)   of the rows; joint forces are J^T force
   int iterations = 0;
   double residual = 0;  // |g| / trace M at a
 };
 
 namespace dense_newton_parts {
 
-inline constexpr int sliding = -2;  // the piece of a cone that is not quadratic
+inline constexpr int sliding = -2;  // number of the piece of a cone that is not quadratic
 
-// s'(x) and s''(x) of a block, and which of its pieces x is on; six rows at most.
+// s'(x) and s''(x) of a block, and the piece of the cost that contains x; at most six rows.
 struct BlockCost {
   int piece = 0;
   Eigen::Matrix<double, Eigen::Dynamic, 1, 0, 6, 1> gradient;
@@ -82,7 +83,7 @@ inline BlockCost cost_of(const ConstraintProblem& c, const RowBlock& b, const Ei
       const double T = u.norm(), slip = N - mu * T, stiffness = D(0) / (mu * mu * (1 + mu * mu));
       if (slip >= 0) straight(1, 0);
       else if (mu * N + T > 0) {
-        // along x: of slip, of T
+        // gradients with respect to x: of the slip, of T
         Eigen::VectorXd normal = Eigen::VectorXd::Zero(b.rows), of_T = normal;
         normal(0) = mu, of_T.tail(b.rows - 1) = f.tail(b.rows - 1).cwiseProduct(u) / T;
         Eigen::MatrixXd of_of_T = Eigen::MatrixXd::Zero(b.rows, b.rows);
@@ -99,7 +100,7 @@ inline BlockCost cost_of(const ConstraintProblem& c, const RowBlock& b, const Ei
   return r;
 }
 
-// First and second derivative of the cost along the way a + t p, where x = J a - aref moves by y = J p.
+// First and second derivatives of the cost along a + t p, where x = J a - aref moves by y = J p.
 struct LineSlope { double first, second; };
 inline LineSlope slope_at(const ConstraintProblem& c, const Eigen::VectorXd& x, const Eigen::VectorXd& y,
                           LineSlope smooth, double t) {
@@ -113,8 +114,8 @@ inline LineSlope slope_at(const ConstraintProblem& c, const Eigen::VectorXd& x, 
   return s;
 }
 
-// t > 0 of the least cost: the root of a slope that never falls, by Newton's method within brackets. It is made of
-// straight pieces unless there are cones, so the last step is exact.
+// Returns the t > 0 of least cost: the root of a nondecreasing slope, by Newton's method within brackets. Without cones
+// the slope is piecewise linear, so the last step is exact.
 inline double exact_step(const ConstraintProblem& c, const Eigen::VectorXd& x, const Eigen::VectorXd& y,
                          LineSlope smooth) {
   constexpr int most_steps = 100;
@@ -134,8 +135,10 @@ inline double exact_step(const ConstraintProblem& c, const Eigen::VectorXd& x, c
 
 }  // namespace dense_newton_parts
 
-// in  start  (nv) where the iteration begins: the last step's a, or a0
-// in  iterations  at most;  tolerance  of the residual
+// Solves for the acceleration.
+//
+// in  start  (nv) initial guess: the last step's a, or a0
+// in  iterations  greatest number;  tolerance  of the residual
 inline ConstrainedAcceleration dense_newton(const ConstraintProblem& c, const Eigen::VectorXd& start, int iterations,
                                             double tolerance) {
   using namespace dense_newton_parts;
@@ -156,8 +159,8 @@ inline ConstrainedAcceleration dense_newton(const ConstraintProblem& c, const Ei
       g += J.transpose() * cost.gradient;
       if (!cost.curvature.isZero(0)) H += J.transpose() * cost.curvature * J;
     }
-    // on the same pieces as before the last step was exact, if they are quadratic, or all but exact, and what remains is
-    // rounding unless it still falls
+    // The last step was exact if the pieces did not change and are quadratic. For cones it counts as exact if the
+    // residual is below 1e-12. The rest of the residual is then rounding, unless it still falls.
     const double last = r.residual;
     r.residual = g.norm() / scale;
     if (r.residual <= tolerance || r.iterations >= iterations) return r;

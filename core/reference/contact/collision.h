@@ -1,22 +1,22 @@
-// Two bodies collide at one point: closed forms. RBDA (11.55), (11.60)-(11.72), Figure 11.8.
+// Collision of two bodies at one point: closed forms. RBDA (11.55), (11.60)-(11.72), Figure 11.8.
 //
 //   without friction  lambda = -(1 + e) n . (v2 - v1) / n . (I1^-1 + I2^-1) n                        (11.65)
 //   sticking          lambda = -(N^T (I1^-1 + I2^-1) N)^-1 (1 + E) N^T (v2 - v1),  E = diag(0, 0, e)    (11.72)
 //   dv1 = -I1^-1 N lambda,  dv2 = I2^-1 N lambda
 //
 // n points from body 1 to body 2. The sticking form assumes that friction stops the sliding before the contact ends,
-// that there is no torsional friction and no tangential restitution. Whether Coulomb's law allows it is the caller's
-// check: |lambda_t| <= mu lambda_n; contact_impulse.h has the general case. All quantities are in one frame, at its
+// and that there is no torsional friction and no tangential restitution. The caller must check if Coulomb's law allows
+// this: |lambda_t| <= mu lambda_n. contact_impulse.h has the general case. All quantities are in one frame, about its
 // origin.
 //
-// Rigid impacts are a model: waves and the give of bearings are not in it (caution after RBDA (11.59)).
+// Rigid impacts are a model that ignores waves and the compliance of bearings (caution after RBDA (11.59)).
 #pragma once
 #include "core/spatial/transform.h"
 
 namespace featherstorm {
 
-// The inverse of a rigid body's inertia: 1/m, centre of mass, inverse of the rotational inertia about it. All zero: a
-// body that nothing moves.
+// Inverse of a rigid body's inertia: 1/m, centre of mass, inverse of the rotational inertia about it. All zero for a
+// body that cannot move.
 template <class T> struct InverseInertia {
   T m;
   Vec3<T> c;
@@ -36,7 +36,7 @@ template <class T> FS_HD Sym3<T> inverse(const Sym3<T>& s) {
           (s.xy * s.xz - s.xx * s.yz) * k,
           (s.xx * s.yy - s.xy * s.xy) * k};
 }
-// in  J  of a body with mass > 0
+// in  J  inertia of a body with mass > 0
 template <class T> FS_HD InverseInertia<T> inverse(const RigidBodyInertia<T>& J) {
   const T k = rcp(J.m);
   const Vec3<T> c = J.h * k;
@@ -54,12 +54,13 @@ template <class T> FS_HD Motion<T> operator*(const InverseInertia<T>& J, const F
 
 template <class T> struct Collision {
   Vec3<T> lambda;      // impulse on body 2, normal and tangents [N s]
-  Motion<T> dv1, dv2;  // change of velocities
+  Motion<T> dv1, dv2;  // change of the velocities
 };
 
+// Collides two bodies without friction. Bodies that already separate (n . (v2 - v1) > 0) are unchanged.
+//
 // in   I1, I2  inverse inertias;  v1, v2  velocities before
 // in   C  the point,  n  unit normal from body 1 to body 2,  e  coefficient of restitution
-// Bodies that part already (n . (v2 - v1) > 0) are left alone.
 template <class T>
 FS_HD Collision<T> collide(const InverseInertia<T>& I1, const InverseInertia<T>& I2, const Motion<T>& v1,
                            const Motion<T>& v2, const Vec3<T>& C, const Vec3<T>& n, const T& e) {
@@ -69,7 +70,7 @@ FS_HD Collision<T> collide(const InverseInertia<T>& I1, const InverseInertia<T>&
   return {{lambda, T(0.0), T(0.0)}, -(a1 * lambda), a2 * lambda};
 }
 
-// Arguments as above; t and u, the tangents, complete n to orthonormal axes.
+// Collides two bodies that stick. Arguments as above; the tangents t and u complete n to orthonormal axes.
 template <class T>
 FS_HD Collision<T> collide_sticking(const InverseInertia<T>& I1, const InverseInertia<T>& I2, const Motion<T>& v1,
                                     const Motion<T>& v2, const Vec3<T>& C, const Vec3<T>& n, const Vec3<T>& t,

@@ -1,25 +1,27 @@
-// States within a completed integration step, by the polynomial the integrator fitted. RBDA (11.45)-(11.51).
+// States within a completed integration step, by the integrator's interpolating polynomial. RBDA (11.45)-(11.51).
 //
 //   Euler        y(delta) = y0 + h delta k1
 //   Heun (2/3)   k1 = f(y0, t0),  k2 = f(y0 + 2/3 h k1, t0 + 2/3 h)
 //                y(delta) = y0 + h ((delta - 3/4 delta^2) k1 + 3/4 delta^2 k2)
 //
-// For a robot y = (q, v) and k = (v, qdd); positions are moved by `integrate`, so quaternions stay unit. Order 2 for
-// those, too: what the tangent spaces of k1 and k2 differ by is of third order.
+// For a robot y = (q, v) and k = (v, qdd). Positions are advanced by `integrate`, so quaternions stay unit. Their order
+// is 2 as well: the difference between the tangent spaces of k1 and k2 is of third order.
 #pragma once
 #include "core/kinematics/integrate.h"
 #include "core/scalar/scratch.h"
 
 namespace featherstorm {
 
-// The weights of k1 and k2 at delta in [0, 1].
+// Weights of k1 and k2 at delta in [0, 1].
 template <class T> struct HeunWeights { T k1, k2; };
 template <class T> FS_HD HeunWeights<T> heun_weights(const T& delta) {
   const T k2 = delta * delta * T(0.75);
   return {delta - k2, k2};
 }
 
-// in   q0 (nq), v0, a1, v2, a2 (nv)  the state at the beginning with its acceleration; velocity and acceleration of the
+// Computes the state at delta of a Heun step.
+//
+// in   q0 (nq), v0, a1, v2, a2 (nv)  state at the beginning, and its acceleration; velocity and acceleration of the
 //      second evaluation
 // in   h [s], delta  within 0 and 1
 // out  q (nq), v (nv)
@@ -34,7 +36,7 @@ FS_HD void heun_state(const auto& m, const auto& q0, const auto& v0, const A& a1
   }
   integrate(m, q0, u.data(), h, q);
 }
-// As above for Euler's method.
+// The same for a step of Euler's method.
 template <class T>
 FS_HD void euler_state(const auto& m, const auto& q0, const auto& v0, const auto& a1, const T& h, const T& delta,
                        auto q, auto v) {

@@ -14,7 +14,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// All contacts in one state.
+// Kinematics of all contacts in one state.
 struct Kinematics {
   VectorXd phi, margin, zeta, bias;
   RowMatrix G;
@@ -56,7 +56,7 @@ int rank_of(const RowMatrix& G, const std::vector<int>& rows) {
   return static_cast<int>(qr.compute(G(rows, Eigen::all)).rank());
 }
 
-// Acceleration and forces with the active contacts as equalities, RBDA (8.36); k of the same state.
+// Acceleration and forces with the active contacts as equalities, RBDA (8.36). k belongs to the same state.
 struct Accelerations {
   VectorXd qdd, lambda;  // (nv), (nc)
 };
@@ -75,7 +75,7 @@ Accelerations accelerations(const EventSimulation& s, double t, const VectorXd& 
   return r;
 }
 
-// New sets from the complementarity problem of the contacts in `closed`.
+// Determines the new sets from the complementarity problem of the contacts in `closed`.
 void identify(EventSimulation& s, const std::vector<char>& closed) {
   const Kinematics k = kinematics(s, s.q, s.v);
   std::fill(s.current.begin(), s.current.end(), 0), std::fill(s.active.begin(), s.active.end(), 0);
@@ -95,7 +95,7 @@ void identify(EventSimulation& s, const std::vector<char>& closed) {
       s.current[rest[i]] = x.zetad(i) <= small || x.lambda(i) > 0;
       s.active[rest[i]] = x.lambda(i) > 0;
     }
-    // a basis needs those with zetad = lambda = 0 where their normals are independent
+    // contacts with zetad = lambda = 0 join the basis if their normals are independent
     for (int c : members(s.current)) {
       if (s.active[c]) continue;
       const int before = rank_of(k.G, members(s.active));
@@ -107,7 +107,7 @@ void identify(EventSimulation& s, const std::vector<char>& closed) {
   s.qdd = a.qdd, s.lambda = a.lambda;
 }
 
-// Impulses at all closed contacts, RBDA (11.57), (11.64) as a complementarity problem.
+// Applies impulses at all closed contacts: RBDA (11.57), (11.64) as a complementarity problem.
 void collide_closed(EventSimulation& s, const std::vector<char>& closed) {
   const std::vector<int> c = members(closed);
   const Kinematics k = kinematics(s, s.q, s.v);
@@ -123,7 +123,7 @@ void collide_closed(EventSimulation& s, const std::vector<char>& closed) {
   s.v += H.solve(G.transpose() * x.lambda);
 }
 
-// Contacts with no gap, on their patches; those of `known` count whatever rounding says.
+// Returns contacts on their patches without a gap. Contacts of `known` count regardless of rounding.
 std::vector<char> closed_contacts(const EventSimulation& s, const std::vector<char>& known) {
   const Kinematics k = kinematics(s, s.q, s.v);
   std::vector<char> closed(s.contacts->nc, 0);
@@ -131,12 +131,12 @@ std::vector<char> closed_contacts(const EventSimulation& s, const std::vector<ch
   return closed;
 }
 
-// A step of Heun's method that has been computed and may be cut short.
+// A computed step of Heun's method, which an event may shorten.
 struct Step {
   VectorXd q, v, a1, v2, a2;
   double h;
 };
-// A state with all that events are told by.
+// A state with the quantities that detect events.
 struct Sample {
   VectorXd q, v;
   Kinematics k;
@@ -169,7 +169,7 @@ bool happened(const EventSimulation& s, const Sample& before, const Sample& x, i
   if (s.current[c]) return kind = EventKind::GeometricLoss, x.k.margin(c) < 0;
   kind = EventKind::Gain;
   if (x.k.margin(c) < 0 || before.k.margin(c) < 0) return false;
-  // from a gap to none; or a bounce too low to be seen between two samples
+  // a gap that has closed, or a bounce too low to be visible between two samples
   return x.k.phi(c) <= 0 && (before.k.phi(c) > 0 || (x.k.phi(c) < -s.closed && x.k.zeta(c) < 0));
 }
 
@@ -198,7 +198,7 @@ EventSimulation event_simulation(const Model<double>& m, const Contacts<double>&
 
 std::vector<ContactEvent> advance(EventSimulation& s, double h) {
   if (!(h > 0)) throw std::invalid_argument("advance: h is " + std::to_string(h) + ", expected more than 0");
-  constexpr int samples = 8;  // of the dense output; what comes and goes between two of them is not seen
+  constexpr int samples = 8;  // samples of the dense output; events that start and end between two samples are missed
   std::vector<ContactEvent> events;
   const double end = s.t + h;
   while (s.t < end) {
@@ -209,7 +209,7 @@ std::vector<ContactEvent> advance(EventSimulation& s, double h) {
     for (int i = 1; i <= samples && event.contact < 0; i++) {
       to = i / double(samples);
       Sample high = sample(s, step, to);
-      // the earliest of all contacts between two samples, by bisection on "something has happened"
+      // the earliest event of all contacts between two samples, by bisection on "an event has happened"
       auto first = [&](const Sample& x) {
         EventKind kind;
         for (int c = 0; c < s.contacts->nc; c++)
@@ -227,7 +227,7 @@ std::vector<ContactEvent> advance(EventSimulation& s, double h) {
       }
       from = to, low = high;
     }
-    // `low` is the sample at `to`: the event's, or the end of the step
+    // `low` is the sample at `to`: at the event, or at the end of the step
     s.q = low.q, s.v = low.v, s.t = event.contact < 0 ? end : s.t + to * step.h;
     if (event.contact < 0) {
       s.qdd = low.a.qdd, s.lambda = low.a.lambda;

@@ -19,7 +19,7 @@ void check(const char* name, const MatrixXd& M, const VectorXd& d) {
   if (!M.allFinite() || !d.allFinite()) throw std::invalid_argument(std::string(name) + ": M or d is not finite");
 }
 
-// Pivot of a tableau: row r is solved for the variable of column c.
+// Pivots a tableau: row r is solved for the variable of column c.
 void pivot(MatrixXd& A, int r, int c) {
   A.row(r) /= A(r, c);
   for (int i = 0; i < A.rows(); i++)
@@ -28,13 +28,14 @@ void pivot(MatrixXd& A, int r, int c) {
 
 }  // namespace
 
-// Columns: w (n), z (n), z0, right side:  w - M z - e z0 = d. The columns of w are the rows' lexicographic tails.
+// Columns: w (n), z (n), z0, right side:  w - M z - e z0 = d. The columns of w serve as lexicographic tails of the
+// rows.
 ContactForces solve_lcp(const MatrixXd& M, const VectorXd& d) {
   check("solve_lcp", M, d);
   const int n = static_cast<int>(d.size()), z0 = 2 * n, right = 2 * n + 1;
   ContactForces x{true, VectorXd::Zero(n), d};
   if (n == 0 || d.minCoeff() >= 0) return x;
-  // forces in units in which M has diagonal 1: the tolerances below are relative
+  // scale forces so that M has diagonal 1, because the tolerances below are relative
   VectorXd scale(n);
   for (int i = 0; i < n; i++) scale(i) = M(i, i) > 0 ? 1 / std::sqrt(M(i, i)) : 1;
   const double size = (scale.asDiagonal() * d).cwiseAbs().maxCoeff();
@@ -46,7 +47,7 @@ ContactForces solve_lcp(const MatrixXd& M, const VectorXd& d) {
   std::vector<int> basis(n);
   for (int i = 0; i < n; i++) basis[i] = i;
   const double tiny = 1e-11;
-  // smaller of two rows divided by their element in column c, lexicographically
+  // compares two rows divided by their element in column c, lexicographically
   auto before = [&](int i, int j, int c) {
     for (int k = -1; k < n; k++) {
       const int l = k < 0 ? right : k;
@@ -66,13 +67,13 @@ ContactForces solve_lcp(const MatrixXd& M, const VectorXd& d) {
     row = -1;
     for (int i = 0; i < n; i++)
       if (A(i, enter) > tiny && (row < 0 || before(i, row, enter))) row = i;
-    // z0 leaves as soon as it may
+    // z0 leaves as soon as possible
     for (int i = 0; i < n && row >= 0; i++)
       if (basis[i] == z0 && A(i, enter) > tiny && A(i, right) / A(i, enter) <= A(row, right) / A(row, enter) + tiny)
         row = i;
-    if (row < 0) break;  // a ray: no solution, as M is semidefinite
+    if (row < 0) break;  // a ray: no solution, because M is semidefinite
   }
-  // a solution unless z0 is left over; at zero it is to rounding
+  // a solution, unless z0 remains in the basis; a zero z0 is zero up to rounding
   for (int i = 0; i < n; i++) {
     if (basis[i] == z0 && A(i, right) > 1e-9) x.solved = false;
     if (basis[i] < n || basis[i] == z0) continue;
@@ -98,7 +99,7 @@ ContactForces solve_force_qp(const MatrixXd& M, const VectorXd& d) {
           (worst < 0 || x.zetad(k) < x.zetad(worst)))
         worst = k;
     if (worst < 0) return x;
-    // the force of `worst` grows by t, those of P keep their contacts closed: M_PP p = -M_Pw
+    // the force of `worst` grows by t, and the forces of P keep their contacts closed: M_PP p = -M_Pw
     while (true) {
       const int r = static_cast<int>(P.size());
       VectorXd p(r);
@@ -111,7 +112,7 @@ ContactForces solve_force_qp(const MatrixXd& M, const VectorXd& d) {
         }
         p = MPP.ldlt().solve(-Mw);
       }
-      double rate = M(worst, worst);  // of zetad(worst)
+      double rate = M(worst, worst);  // rate of zetad(worst)
       for (int i = 0; i < r; i++) rate += M(worst, P[i]) * p(i);
       const double zetad = M.row(worst).dot(x.lambda) + d(worst);
       const bool independent = rate > 1e-11 * M(worst, worst);
@@ -120,7 +121,7 @@ ContactForces solve_force_qp(const MatrixXd& M, const VectorXd& d) {
       for (int i = 0; i < r; i++)
         if (p(i) < -1e-12 && -x.lambda(P[i]) / p(i) < t) t = -x.lambda(P[i]) / p(i), block = i;
       if (t == infinite) {
-        x.solved = false;  // forces without bound do not close the contact
+        x.solved = false;  // even unbounded forces do not close the contact
         x.zetad = M * x.lambda + d;
         return x;
       }
@@ -149,7 +150,7 @@ GaussSolution solve_gauss_qp(const MatrixXd& H, const VectorXd& qdd_free, const 
   const Eigen::LLT<MatrixXd> llt(H);
   if (llt.info() != Eigen::Success) throw std::invalid_argument("solve_gauss_qp: H is not positive definite");
   const int nc = static_cast<int>(bias.size()), nv = static_cast<int>(qdd_free.size());
-  const MatrixXd Y = llt.matrixL().solve(G.transpose());  // normals where the metric is 1
+  const MatrixXd Y = llt.matrixL().solve(G.transpose());  // normals in coordinates with unit metric
   GaussSolution x{true, qdd_free, VectorXd::Zero(nc)};
   std::vector<int> W;  // active constraints
   const double infinite = std::numeric_limits<double>::infinity();
@@ -161,7 +162,7 @@ GaussSolution solve_gauss_qp(const MatrixXd& H, const VectorXd& qdd_free, const 
     if (nc > 0 && zetad.minCoeff(&p) >= -1e-11 * size) p = -1;
     if (p < 0) return x;
     while (true) {
-      // z: the normal without its part along the active normals; r: that part's coefficients
+      // z: part of the normal independent of the active normals; r: coefficients of the dependent part
       const int a = static_cast<int>(W.size());
       VectorXd z = Y.col(p), r(a);
       if (a > 0) {

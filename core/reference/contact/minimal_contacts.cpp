@@ -14,7 +14,7 @@ std::vector<int> minimal_contacts(const Eigen::MatrixXd& normals, double toleran
       if (i != k) others.push_back(i);
     if (length > 0) {
       if (others.empty()) continue;
-      // least |N x - n| over x >= 0, a QP of the form (11.43)
+      // minimise |N x - n| over x >= 0, a QP of the form (11.43)
       const Eigen::MatrixXd N = normals(Eigen::all, others);
       const ContactForces x = solve_force_qp(N.transpose() * N, -N.transpose() * normals.col(k));
       if (!x.solved || (N * x.lambda - normals.col(k)).norm() > tolerance * length) continue;

@@ -1,26 +1,27 @@
-// A part of a plane that lies on springs and dampers at fixed places, so that it keeps the dents that bodies leave in
-// it. RBDA section 11.8, Extensions: "an array of spring-damper pairs at fixed locations in the compliant surface, and
-// an interpolation scheme based on the location of the contact point".
+// A part of a plane on springs and dampers at fixed places, which keeps the dents that bodies leave in it. RBDA section
+// 11.8, Extensions: "an array of spring-damper pairs at fixed locations in the compliant surface, and an interpolation
+// scheme based on the location of the contact point".
 //
-// nx * ny nodes stand in a grid over the patch |x| <= half_x, |y| <= half_y, node i of a row at -half_x + (i - 1/2) h
-// with h = 2 half_x / (nx - 2): one row lies outside on each side. The surface at the contact point moves with the
-// nodes by quadratic B-splines w_i, whose sum is 1 in the whole patch and whose slopes are continuous:
+// nx * ny nodes form a grid over the patch |x| <= half_x, |y| <= half_y. Node i of a row is at -half_x + (i - 1/2) h
+// with h = 2 half_x / (nx - 2), so one row lies outside on each side. The displacement at the contact point
+// interpolates the nodes by quadratic B-splines w_i. Their sum is 1 in the whole patch, and their slopes are
+// continuous:
 //
 //   z = sum w_i z_i,   node i carries w_i f:   K' z_i + D' zd_i + w_i f = 0,   K' = w K, D' = w D
 //
 // In contact z = p while the point moves over the grid, so sum w_i zd_i = pd - slope . locus with slope = sum z_i grad
-// w_i, and with s = sum w_i^2 (both directions; the same for tangents, which stick at fixed places of the surface)
+// w_i. With s = sum w_i^2 (in both directions; the same for tangents, which stick at fixed places of the surface)
 //
 //   f_n = max(0, -(K' z + D' (pd - slope . locus)) / s),   f_stick = -(K' x + D' v) / s
 //
 // w = (19/32)^2 makes K the stiffness at a node; between nodes it is up to 1.42 times that. The dent's slope carries a
-// part of the force: -f_n slope acts against the motion of the contact point, which has to climb what it has not yet
-// pressed down. So rolling costs what the dampers take, with no `rolling` coefficient; power is exact:
+// part of the force: -f_n slope opposes the motion of the contact point, which must climb the undeformed part. Rolling
+// therefore dissipates what the dampers absorb, without a `rolling` coefficient. The power balance is exact:
 //
 //   f_n pd + f_t v + resist . locus + d/dt (energy of springs) = -sum D' |ud_i|^2 + f_t . slip
 //
-// State of a contact: 3 nx ny numbers, node by node along x first: displacement in x, y and normal to the surface, in
-// the surface's own axes. Every contact has nodes of its own: what one presses another does not feel.
+// The state of a contact has 3 nx ny numbers, node by node, along x first: displacement in x, y and along the normal,
+// in the surface's own axes. Every contact has its own nodes, so one contact does not feel the dents of another.
 #pragma once
 #include "core/contact/soft_surface.h"
 
@@ -29,7 +30,7 @@ namespace featherstorm {
 template <class P>
 struct ArraySurface {
   P K_n, D_n, K_t, D_t;  // at a node, as in SoftSurface
-  int nx = 3, ny = 3;    // nodes, 3 or more each
+  int nx = 3, ny = 3;    // number of nodes, at least 3 each
 };
 template <class P>
 FS_HD constexpr int soft_numbers(const ArraySurface<P>& s) {
@@ -37,11 +38,11 @@ FS_HD constexpr int soft_numbers(const ArraySurface<P>& s) {
 }
 inline constexpr double spline_at_node = 0.3525390625;  // (19/32)^2
 
-// Whether the contacts can have such a surface: throws ModelError for a contact that is not of a bounded plane, and for
-// fewer than 3 nodes in a direction.
+// Checks that the contacts can have such a surface. Throws ModelError for a contact that is not on a bounded plane, and
+// for fewer than 3 nodes in a direction.
 void check_array(const Contacts<double>& contacts, const ArraySurface<double>& s);
 
-// The quadratic B-spline at distance t from its middle, in grid widths, and its slope.
+// Quadratic B-spline at distance t from its centre, in grid widths, and its slope.
 template <class T>
 struct Spline {
   T value, slope;
@@ -53,7 +54,7 @@ FS_HD Spline<T> quadratic_spline(const T& t) {
   return {a * a * T(0.5) - b * b * T(1.5), select(t < zero, -slope, slope)};
 }
 
-// visit(node, w, grad w in x, in y) for all nodes.
+// Calls visit(node, w, grad w in x, in y) for all nodes.
 template <class P, class T>
 FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, auto&& visit) {
   const T dx = T(s.nx - 2.0) * rcp(T(c.half_x + c.half_x)), dy = T(s.ny - 2.0) * rcp(T(c.half_y + c.half_y));
@@ -67,14 +68,14 @@ FS_HD void over_nodes(const ArraySurface<P>& s, const Contact<P>& c, const SoftC
   }
 }
 
-// What the nodes are at the contact point; vectors are (x, y) of the surface.
+// Interpolated surface at the contact point; vectors are (x, y) of the surface.
 template <class T>
 struct ArrayAt {
   T z, x[2];   // displacement
-  T slope[2];  // of the normal one
-  T squares;   // sum w_i^2, 1 where that is 0: outside the grid
+  T slope[2];  // slope of the normal displacement
+  T squares;   // sum w_i^2; 1 outside the grid, where the sum is 0
   T touches;
-  T push;  // nodes are w_i push further in than the state says: z = p in contact
+  T push;  // nodes are w_i push deeper than in the state, so that z = p in contact
 };
 template <class P, class T>
 FS_HD ArrayAt<T> array_at(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u) {
@@ -119,9 +120,9 @@ FS_HD SoftForce<T> soft_force(const ArraySurface<P>& s, const Contact<P>& c, con
   return {f_n, f_t, slope * -f_n};
 }
 
-// Nodes relax: along the normal from where they are, as far as a surface that is left can follow (the next step presses
-// them down again where the body is lower), in the tangent plane under their part of the friction; where the bodies
-// stick those under the contact point go with the body.
+// Relaxes the nodes. Along the normal they relax from their present position, as far as a free surface can follow; the
+// next step presses them down again where the body is lower. In the tangent plane they relax under their part of the
+// friction. If the bodies stick, nodes under the contact point move with the body.
 template <class P, class T>
 FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f,
                        const T& dt, auto u) {
@@ -131,7 +132,7 @@ FS_HD void soft_update(const ArraySurface<P>& s, const Contact<P>& c, const Soft
   const T per_t = rcp(w * s.K_t), limit = f[0] * c.friction * T(1 - 1e-5);
   const T sticks = select(f[1] * f[1] + f[2] * f[2] < limit * limit, one, zero);
   const T v[2] = {dot(k.at.e[1], k.v), dot(k.at.e[2], k.v)};
-  // relaxed, then moved along w_i so that the surface at the contact point has gone with the body
+  // relax, then move along w_i so that the surface at the contact point has moved with the body
   T gap[2] = {zero, zero};
   over_nodes(s, c, k, [&](int n, const T& w_n, const T&, const T&) {
     u[3 * n + 2] = (u[3 * n + 2] + w_n * at.push) * decay_n;

@@ -1,21 +1,21 @@
-// A surface whose patch is held by a spring in series with a spring and damper: the standard linear solid, which creeps
-// under a steady force and relaxes at a steady depth. RBDA section 11.8, Extensions: "a more general visco-elastic
-// element". The spring-damper pair carries the inner node y, the spring the patch z:
+// Surface model: a patch on a spring in series with a spring-damper pair. This is the standard linear solid, which
+// creeps under a constant force and relaxes at a constant depth. RBDA section 11.8, Extensions: "a more general
+// visco-elastic element". The spring-damper pair carries the inner node y, the spring the patch z:
 //
 //   f = -S (z - y),   yd = -(K y + f) / D
 //
-// A patch that is left has no force, so it stands at y at once: the bodies touch where p <= y, and z = p there. The
-// force then depends on positions alone, it is continuous also at impact, and no velocity enters the normal law. With S
-// to infinity this is SoftSurface.
+// A free patch has no force, so it moves to y at once. The bodies touch if p <= y, and z = p there. The force then
+// depends on positions alone: it is continuous even at impact, and the normal law does not contain velocities. In the
+// limit of infinite S this is SoftSurface.
 //
 //   normal   f_n = S_n max(0, y_n - p),  yd_n = -(K_n y_n + f_n) / D_n
 //   tangent  f_stick = -S_t (x - y_t),  f_t = f_stick within the disc of mu f_n,  yd_t = -(K_t y_t + f_t) / D_t
 //
-// Where the bodies slip the patch stands where the spring carries f_t: x = y_t - f_t / S_t. Energy stored: 1/2 K y^2
-// and 1/2 S (z - y)^2 of each direction; lost: D yd^2 and what slips.
+// If the bodies slip, the patch is where the spring carries f_t: x = y_t - f_t / S_t. The energy stored in each
+// direction is 1/2 K y^2 and 1/2 S (z - y)^2. D yd^2 and slip dissipate energy.
 //
-// State of a contact: six numbers in the axes of body p, the patch's displacement, of which only the tangential part is
-// read, and y.
+// The state of a contact has six numbers in the axes of body p: the patch's displacement, of which only the tangential
+// part is read, and y.
 #pragma once
 #include "core/contact/soft_surface.h"
 
@@ -23,8 +23,8 @@ namespace featherstorm {
 
 template <class P>
 struct SeriesSurface {
-  P K_n, D_n;  // the pair, normal [N/m], [N s/m], > 0
-  P S_n;       // the spring in series with it [N/m], > 0
+  P K_n, D_n;  // spring-damper pair, normal [N/m], [N s/m], > 0
+  P S_n;       // spring in series with the pair [N/m], > 0
   P K_t, D_t, S_t;
   P rolling{};  // as in SoftSurface
 };
@@ -33,11 +33,11 @@ FS_HD constexpr int soft_numbers(const SeriesSurface<P>&) {
   return 6;
 }
 
-// Where patch and inner node are.
+// Positions of the patch and the inner node.
 template <class T>
 struct SeriesAt {
-  T y_n;         // of the inner node along the normal
-  Vec3<T> x, y;  // of the patch and of the inner node in the tangent plane, world axes
+  T y_n;         // inner node, along the normal
+  Vec3<T> x, y;  // patch and inner node, in the tangent plane, world axes
   T touches;     // 1 or 0
 };
 template <class T>
@@ -49,8 +49,8 @@ FS_HD SeriesAt<T> series_at(const SoftContact<T>& k, const auto& u) {
   return {y_n, x - n * dot(n, x), y - n * y_n, touches};
 }
 
-// ud: of the patch, at a steady f_n; of the inner node. At the edge of the disc the patch gives way to what would
-// stretch the spring further, and to nothing else: the slip v - xd is opposite to f_t.
+// Computes forces and rates. ud: rate of the patch at a constant f_n, then of the inner node. At the edge of the disc,
+// the patch yields only to motion that would stretch the spring further, so the slip v - xd is opposite to f_t.
 template <class P, class T>
 FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& u,
                               auto ud) {
@@ -70,8 +70,8 @@ FS_HD SoftForce<T> soft_force(const SeriesSurface<P>& s, const Contact<P>& c, co
   return {f_n, f_t, k.locus * -(f_n * s.rolling)};
 }
 
-// The inner node relaxes towards where pair and spring balance, the other ends as they are after the step: with the
-// patch held, rate (K + S) / D, else under f_t with rate K / D.
+// Updates the state. The inner node relaxes towards the balance of pair and spring, with the other ends as they are
+// after the step: at rate (K + S) / D if the patch is held, else under f_t at rate K / D.
 template <class P, class T>
 FS_HD void soft_update(const SeriesSurface<P>& s, const Contact<P>& c, const SoftContact<T>& k, const auto& f,
                        const T& dt, auto u) {
@@ -89,7 +89,7 @@ FS_HD void soft_update(const SeriesSurface<P>& s, const Contact<P>& c, const Sof
     const T rest = select(sticks, x(i) * held, -(f_t(i) * rcp(T(s.K_t))));
     y_t(i) = rest + (at.y(i) - rest) * select(sticks, fast, slow);
   }
-  // the patch stays where it can hold on
+  // the patch stays if it can stick
   const Vec3<T> force = within_disc(Vec3<T>((y_t - x) * s.S_t), limit);
   set_displacement(k.R, Vec3<T>(y_t - force * rcp(T(s.S_t))), u);
   set_displacement(k.R, Vec3<T>(n * y_n + y_t), u, 3);

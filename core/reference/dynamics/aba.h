@@ -6,10 +6,11 @@
 //             I^A_parent += X^T I^a X,  p^A_parent += X^T p^a
 //   outward   a' = X a_parent + c,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
 //
-// The freedoms of a joint are eliminated one after the other, so U, D and u are a force and two numbers for each of them.
+// The freedoms of a joint are eliminated one after the other, so U, D and u are a force and two numbers for each of
+// them.
 //
-// Reference only. Rows run dynamics/articulated_bodies.h, the same map in a fifth fewer operations; both are tested against
-// each other.
+// Reference only. Operations run dynamics/articulated_bodies.h, the same map in a fifth fewer arithmetic operations.
+// Both are tested against each other.
 #pragma once
 #include "core/dynamics/external_force.h"
 #include "core/kinematics/world_axes.h"

@@ -1,5 +1,5 @@
-// Base parameters: the combinations of inertial parameters that a set of measurements can tell apart. Reference only: by
-// the rank of a stacked regressor, Eigen in double. Gautier (1991).
+// Base parameters: the combinations of inertial parameters that a set of measurements can distinguish. Computed from
+// the rank of a stacked regressor. Reference only: Eigen, in double. Gautier (1991).
 //
 //   W = [Y_1; Y_2; ...],   W pi = W_b pi_b,   pi_b = P pi
 //
@@ -12,12 +12,12 @@ namespace featherstorm {
 
 struct BaseParameters {
   int rank = 0;
-  std::vector<int> columns;  // (rank) which columns of W stand for the base parameters
+  std::vector<int> columns;  // (rank) columns of W that represent the base parameters
   Eigen::MatrixXd P;         // (rank x all columns)
 };
 
 // in  W          stacked regressors, at least as many rows as base parameters
-// in  tolerance  a column counts as dependent when what is new in it is below this share of the largest column
+// in  tolerance  a column is dependent if its independent part is below this fraction of the largest column
 inline BaseParameters base_parameters(const Eigen::MatrixXd& W, double tolerance = 1e-9) {
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(W);
   qr.setThreshold(tolerance);

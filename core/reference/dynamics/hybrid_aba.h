@@ -1,10 +1,10 @@
-// Hybrid dynamics by articulated bodies: some joints are told their accelerations, the others their forces.
-// RBDA section 9.2, Tables 9.2 and 9.3; Kim, Table 4.
+// Hybrid dynamics by articulated bodies: some joints have prescribed accelerations, the others known forces. RBDA
+// section 9.2, Tables 9.2 and 9.3; Kim, Table 4.
 //
 //   prescribed joint   c = c_J + v x S qd + S qdd,   I^a = I^A,   p^a = p^A + I^A c,   tau = S^T (I^A a + p^A)
 //   other joint        as in aba.h
 //
-// With no joint prescribed it is aba.h, with all of them rnea.h. D is never formed at a prescribed joint, so a body
+// With no joint prescribed it equals aba.h, with all of them rnea.h. D is not formed at a prescribed joint, so a body
 // without inertia may follow one.
 #pragma once
 #include "core/dynamics/articulated_joint.h"
@@ -12,9 +12,9 @@
 
 namespace featherstorm {
 
-// in   prescribed (nb + 1)  whether the joint of body i is told its acceleration; the same for all of a batch
+// in   prescribed (nb + 1)  1 if the acceleration of body i's joint is prescribed; the same for all of a batch
 // in   q (nq), qd (nv)
-// in   qdd (nv)  read at prescribed joints     tau (nv)  read at the others
+// in   qdd (nv)  read at prescribed joints;  tau (nv)  read at the others
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all joints; may be qdd and tau
 // Cost O(nb).
@@ -39,7 +39,7 @@ FS_HD void hybrid_aba(const auto& m, const auto& prescribed, const auto& q, cons
     with_joint(m, i, x, [&](const auto& J) {
       const auto vJ = J.velocity(slice(qd, b.v));
       v[i] = apply(J, v[b.parent]) + vJ;
-      // c = c_J + v x S qd, and S qdd where it is known
+      // c = c_J + v x S qd, plus S qdd if it is known
       c[i] = cross(v[i], vJ) + J.bias(slice(qd, b.v));
       if (prescribed[i]) c[i] = c[i] + J.velocity(slice(qdd, b.v));
       // p = v x* I v - X* f_ext

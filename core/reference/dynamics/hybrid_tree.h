@@ -1,12 +1,12 @@
-// The sparsity of H11 in hybrid dynamics: the tree with its prescribed joints contracted. RBDA section 9.1, Figure 9.1.
+// Sparsity of H11 in hybrid dynamics: the tree with its prescribed joints contracted. RBDA section 9.1, Figure 9.1.
 //
-// Reference only: integers of a model and a choice of joints, computed once; a batch shares them.
+// Reference only. The indices depend on a model and a choice of joints; they are computed once and shared by a batch.
 #pragma once
 #include "core/model/model.h"
 
 namespace featherstorm {
 
-// The index tables of a packed matrix (model.h) for another tree of coordinates; ltdl.h works on it as on a Model.
+// Index tables of a packed matrix (model.h) for another tree of coordinates. ltdl.h accepts it in place of a Model.
 struct PackedTree {
   int nv = 0, nh = 0;
   std::vector<int> dof_parent, depth, row_start;
@@ -25,9 +25,11 @@ inline PackedTree packed_tree(const std::vector<int>& dof_parent) {
   return t;
 }
 
+// Contracts the tree.
+//
 // in   parent (nb + 1)      lambda; parent[0] is not read
 // in   prescribed (nb + 1)  as in hybrid_aba.h
-// out  map (nb + 1)         node of the contracted tree that body i belongs to; 0 is the world's
+// out  map (nb + 1)         node of the contracted tree that contains body i; 0 is the world's
 // out  parent (n + 1)       lambda' of the n joints with known forces
 struct ContractedTree { std::vector<int> map, parent; };
 inline ContractedTree contracted(const std::vector<int>& parent, const std::vector<char>& prescribed) {
@@ -42,7 +44,8 @@ inline ContractedTree contracted(const std::vector<int>& parent, const std::vect
   return t;
 }
 
-// lambda' expanded to coordinates: `dof` lists those of joints with known forces, `tree` is their packed layout.
+// lambda' expanded to coordinates. `dof` lists the coordinates of joints with known forces, `tree` is their packed
+// layout.
 struct HybridTree {
   std::vector<int> dof;
   PackedTree tree;

@@ -1,4 +1,4 @@
-// The original recursive Newton-Euler equations of Luh, Walker and Paul in 3-vectors. RBDA section 5.4, Table 5.2.
+// Original recursive Newton-Euler equations of Luh, Walker and Paul, in 3-vectors. RBDA section 5.4, Table 5.2.
 //
 //   w_i = E w + z qd_i                    F_i = m (v'_i + w'_i × c + w_i × (w_i × c))
 //   w'_i = E w' + z qdd_i + (E w) × z qd_i    N_i = I_C w'_i + w_i × I_C w_i
@@ -6,8 +6,8 @@
 //   tau_i = z^T n_i
 //
 // for trees of revolute joints. v'_i is the classical acceleration of the origin of body i; linear velocities are never
-// needed. Gravity enters as v'_0 = -g. newton_euler.h is the form of it that kernels run, for all joints; this one is
-// line by line the book's and serves as its oracle.
+// needed. Gravity enters as v'_0 = -g. Kernels run newton_euler.h, the form for all joints. This file follows the book
+// line by line and serves as its oracle.
 #pragma once
 #include "core/model/joints.h"
 #include "core/scalar/scratch.h"
@@ -15,7 +15,7 @@
 
 namespace featherstorm {
 
-// Whether luh_walker_paul is meant for this model.
+// Returns true if luh_walker_paul supports this model.
 bool all_revolute(const auto& m) {
   for (int i = 1; i <= m.nb; i++)
     if (m.body[i].shape != JointShape::Revolute && m.body[i].shape != JointShape::RevoluteTilted) return false;

@@ -1,7 +1,7 @@
 // Inverse dynamics of planar mechanisms with planar vectors, three numbers each. RBDA section 2.16, Table 5.1.
 //
-// The same map as rnea.h for robots whose revolute axes are along the world's z and whose slides lie in the x-y plane.
-// Reference only: traced kernels of such robots lose the zeros of the spatial text by themselves.
+// The same map as rnea.h, for robots whose revolute axes are along the world's z and whose slides lie in the x-y plane.
+// Reference only: in traced kernels of such robots, the zeros of the spatial algorithm fold away by themselves.
 #pragma once
 #include "core/kinematics/kinematics.h"
 #include "core/model/builder.h"
@@ -13,8 +13,8 @@ namespace featherstorm {
 // A planar tree; all body frames are parallel to the world's at q = 0.
 struct PlanarBody {
   int parent = 0;
-  bool turns = true;      // revolute, else prismatic
-  double sign = 1;        // of a revolute joint's axis along z
+  bool turns = true;      // true: revolute, false: prismatic
+  double sign = 1;        // sign of a revolute joint's axis along z
   double dx = 1, dy = 0;  // direction of a slide, world axes at q = 0
   double x = 0, y = 0;    // origin in the parent at q = 0 [m]
   PlanarInertia<double> I{};
@@ -24,7 +24,7 @@ struct PlanarModel {
   double gx = 0, gy = 0;         // gravity [m/s^2]
 };
 
-// Throws ModelError where a joint moves its body out of the plane.
+// Throws ModelError if a joint moves its body out of the plane.
 inline PlanarModel planar_model(const Robot& robot) {
   const Model<double>& m = robot.model;
   const std::vector<double> q(m.nq, 0.0);
@@ -50,7 +50,10 @@ inline PlanarModel planar_model(const Robot& robot) {
   return p;
 }
 
-// in   q, qd, qdd (nb)   out  tau (nb)  [N m | N] without armature
+// Computes tau.
+//
+// in   q, qd, qdd (nb)
+// out  tau (nb)  [N m | N] without armature
 template <class T> void planar_rnea(const PlanarModel& m, const T* q, const T* qd, const T* qdd, T* tau) {
   const int nb = static_cast<int>(m.body.size()) - 1;
   auto X = scratch<PlanarPlacement<T>>(nb + 1);

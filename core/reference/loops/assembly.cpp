@@ -7,7 +7,7 @@
 namespace featherstorm {
 
 namespace {
-// Of any expression: Eigen's own would be compiled for each of them.
+// Inverts any expression; Eigen's own function would be compiled for each type of expression.
 Eigen::MatrixXd inverted(const Eigen::MatrixXd& A) { return A.inverse(); }
 }  // namespace
 
@@ -43,7 +43,7 @@ namespace {
 struct ArticulatedBody {
   Eigen::MatrixXd Phi;      // (6h, 6h)
   Eigen::VectorXd b;        // (6h)
-  std::vector<int> handle;  // which handle each six belong to
+  std::vector<int> handle;  // handle of each group of six numbers
   int place(int id) const {
     for (std::size_t i = 0; i < handle.size(); i++)
       if (handle[i] == id) return 6 * static_cast<int>(i);
@@ -59,22 +59,22 @@ ArticulatedBody side_by_side(const ArticulatedBody& a, const ArticulatedBody& b)
   return r;
 }
 
-// A joint to be assembled: from handle `from` of body p to handle `to` of body s; Tc = T^T c, f = T_a tau.
+// A joint to assemble: from handle `from` of body p to handle `to` of body s; Tc = T^T c, f = T_a tau.
 struct Connection {
   int from, to, p, s;
   Eigen::MatrixXd T;
   Eigen::VectorXd Tc;
   Vector6d f;
 };
-// What back-substitution needs: lambda = Y^+ (T^T (c + b_2 - b_3) - R^T f_rest).
+// Data for back-substitution: lambda = Y^+ (T^T (c + b_2 - b_3) - R^T f_rest).
 struct Assembled {
   Eigen::MatrixXd Yinv, R;  // R = (Phi(:, 3) - Phi(:, 2)) T over the handles before
   Eigen::VectorXd z;
   std::vector<int> before;
 };
 
-// Consumes both handles of a joint. With them in two bodies laid side by side it is (7.63), within one body it closes a
-// loop. Y may be singular there (a redundant constraint): the pseudo-inverse serves, section 7.5.
+// Consumes both handles of a joint. If they belong to two bodies laid side by side, this is (7.63); within one body it
+// closes a loop. Y may then be singular (a redundant constraint), so the pseudo-inverse is used, section 7.5.
 Assembled connect(ArticulatedBody& A, const Connection& j) {
   const Eigen::Index n = A.b.size();
   const int i2 = A.place(j.from), i3 = A.place(j.to);
@@ -93,7 +93,7 @@ Assembled connect(ArticulatedBody& A, const Connection& j) {
     s.Yinv = orthogonal.pseudoInverse();
   }
   s.z = j.Tc - j.T.transpose() * (A.b.segment<6>(i3) - A.b.segment<6>(i2));
-  // Phi^A = Phi - D W D^T,  b^A = b + D W beta; the two handles leave
+  // Phi^A = Phi - D W D^T,  b^A = b + D W beta; both handles are removed
   ArticulatedBody r;
   std::vector<Eigen::Index> keep;
   for (Eigen::Index k = 0; k < n; k++)
@@ -111,7 +111,7 @@ struct System {
   std::vector<JointSpaces> J;  // (nb + 1)
   std::vector<Matrix6d> I;     // (nb + 1)
   std::vector<Vector6d> p;     // (nb + 1) v x* I v
-  std::vector<Vector6d> a;     // (nb + 1) to be found; a_0 = -a_g
+  std::vector<Vector6d> a;     // (nb + 1) to be computed; a_0 = -a_g
   std::vector<Connection> joints;
   std::vector<std::vector<int>> handles;  // (nb + 1) of each body
 };
@@ -193,7 +193,8 @@ Eigen::VectorXd accelerations(const Model<double>& m, const System& y) {
 AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, const double* q, const double* qd,
                            const double* tau) {
   System y = system_at(m, loops, q, qd, tau);
-  // every body alone, one handle a joint: Phi = I^-1 in all its blocks, b = -I^-1 (v x* I v); the world cannot be moved
+  // start with single bodies, one handle per joint: Phi = I^-1 in all blocks, b = -I^-1 (v x* I v); the world cannot
+  // move
   std::vector<ArticulatedBody> part(m.nb + 1);
   std::vector<int> where(2 * y.joints.size());
   for (int i = 0; i <= m.nb; i++) {
@@ -233,7 +234,7 @@ AssemblyResult fd_assembly(const Model<double>& m, const Loops<double>& loops, c
     step[l] = connect(part[where[joints[l].from]], joints[l]);
     order.push_back(static_cast<int>(l));
   }
-  // back: forces at all handles of a part are known when those inside it are asked for
+  // back-substitution: forces at all handles of a part are known before those inside it are computed
   std::vector<Vector6d> f(where.size(), Vector6d::Zero());
   for (auto k = order.rbegin(); k != order.rend(); ++k) {
     const Connection& j = joints[*k];

@@ -1,9 +1,9 @@
-// One rigid body held by a joint, by the three methods of RBDA section 3.6, and the subspaces they live in
-// (sections 3.3, 3.5).
+// One rigid body held by a joint: the three methods of RBDA section 3.6, and the subspaces that they use (sections 3.3,
+// 3.5).
 //
 //   f + f_c = I a + p,   v = S qd,   S^T f_c = 0
 //
-// Reference-only, in double with Eigen; S is 6 x n, T 6 x (6 - n) with T^T S = 0. assembly.h joins such bodies.
+// Reference only, in double with Eigen. S is 6 x n, T 6 x (6 - n) with T^T S = 0. assembly.h joins such bodies.
 #pragma once
 #include <Eigen/Dense>
 
@@ -12,26 +12,28 @@ namespace featherstorm {
 using Matrix6d = Eigen::Matrix<double, 6, 6>;
 using Vector6d = Eigen::Matrix<double, 6, 1>;
 
-// A basis of S^perp = { f : S^T f = 0 }: the orthogonal complement is a subspace of the dual space, no 6-vectors are
-// compared by Euclidean products. RBDA (3.24)-(3.26), Table 3.1
+// Returns a basis of S^perp = { f : S^T f = 0 }. The orthogonal complement is a subspace of the dual space; 6-vectors
+// are never compared by Euclidean products. RBDA (3.24)-(3.26), Table 3.1
 Eigen::MatrixXd orthogonal_complement(const Eigen::MatrixXd& S);
 int dimension(const Eigen::MatrixXd& S);
-// Whether two matrices span the same subspace: B = A M with M invertible.
+// Returns true if two matrices span the same subspace: B = A M with M invertible.
 bool same_subspace(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
-// alpha with x = [S1 S2] alpha for S1 (+) S2 = the whole space; throws std::invalid_argument where they are none.
-// (3.27)
+// Returns alpha with x = [S1 S2] alpha, for S1 (+) S2 = the whole space. Throws std::invalid_argument if they are not
+// complementary. (3.27)
 Eigen::VectorXd coordinates_in(const Eigen::MatrixXd& S1, const Eigen::MatrixXd& S2, const Eigen::VectorXd& x);
 
-// f = f_a + f_c with f_a in I S, the part that accelerates a body held to S at rest, and f_c in S^perp, which the joint
-// opposes: f_a = I S (S^T I S)^-1 S^T f. RBDA (3.28)
+// Splits f = f_a + f_c. f_a in I S accelerates a body that is held to S at rest, and f_c in S^perp is balanced by the
+// joint: f_a = I S (S^T I S)^-1 S^T f. RBDA (3.28)
 struct ForceParts { Vector6d active, constraint; };
 ForceParts decompose_force(const Matrix6d& I, const Eigen::MatrixXd& S, const Vector6d& f);
 
-// The active force subspace spanned by these forces, scaled so that T_a^T S = 1. RBDA (3.35), Example 3.2: it decides
-// what the joint's bearings carry, not how the system moves. Throws std::invalid_argument where F^T S is singular.
+// Returns the active force subspace spanned by these forces, scaled so that T_a^T S = 1. It determines the load on the
+// joint's bearings, not the motion of the system. RBDA (3.35), Example 3.2. Throws std::invalid_argument if F^T S is
+// singular.
 Eigen::MatrixXd active_force_subspace(const Eigen::MatrixXd& F, const Eigen::MatrixXd& S);
 
-// Where S' qd (Sd_qd) is the derivative of S qd beyond S qdd: c_J + v × S qd for a joint to the ground.
+// A body at (S, S' qd). S' qd (Sd_qd) is the part of the derivative of S qd beyond S qdd: c_J + v × S qd for a joint to
+// the ground.
 struct ConstrainedBody {
   Matrix6d I;
   Vector6d p;  // v x* I v - gravity force

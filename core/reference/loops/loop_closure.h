@@ -1,9 +1,9 @@
-// Closed loops by a function that closes them: q = gamma(y). RBDA section 8.11, (8.56)-(8.60).
+// Closed loops described by a function that closes them: q = gamma(y). RBDA section 8.11, (8.56)-(8.60).
 //
 //   qd = G yd,  qdd = G ydd + g,   G = d gamma / dy,  g = Gd yd;   G^T H G ydd = G^T (tau - C - H g)
 //
-// y is integrated in place of q, so the loops stay closed exactly and there is nothing to stabilise. It also settles which
-// of several assemblies is meant, which y alone does not.
+// y is integrated in place of q, so the loops stay closed exactly and need no stabilisation. gamma also selects one of
+// several assemblies, which y alone does not determine.
 #pragma once
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
@@ -12,7 +12,7 @@
 namespace featherstorm {
 
 // in   gamma   gamma(y, yd, q, G, g) writes q (nq), G (nv ny) by rows and g (nv); any scalar
-// in   ny      how many numbers y has
+// in   ny      size of y
 // in   y (ny), yd (ny), tau (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // out  ydd (ny)

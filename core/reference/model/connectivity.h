@@ -1,9 +1,9 @@
-// The connectivity graph of a rigid-body system: spanning trees, chords, regular numbering. RBDA section 4.1.
+// Connectivity graph of a rigid-body system: spanning trees, chords, regular numbering. RBDA section 4.1.
 //
 //   const SpanningTree t = spanning_tree(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}});   // a crank-slider linkage
 //
-// Nodes are bodies 0..N_B, 0 the fixed base; arcs are joints from predecessor to successor. Tree joints become the
-// JointSpecs of a ModelBuilder, chords the LoopSpecs of close_loops (loops.h).
+// Nodes are bodies 0..N_B, with 0 the fixed base. Arcs are joints from predecessor to successor. Tree joints become the
+// JointSpecs of a ModelBuilder, chords become the LoopSpecs of close_loops (loops.h).
 #pragma once
 #include <string>
 #include <vector>
@@ -20,19 +20,21 @@ struct SpanningTree {
   std::vector<int> body;    // (N_B + 1) new number of each body
   std::vector<int> joint;   // (N_J) new number of each joint, from 1; more than N_B for chords
   std::vector<int> p, s;    // (N_J + 1) predecessor and successor of the joint with this new number; entry 0 unused
-  std::vector<int> lambda;  // (N_B + 1) parent of each body by new numbers; lambda(0) = -1
+  std::vector<int> lambda;  // (N_B + 1) parent of each body, in new numbers; lambda(0) = -1
   int loops = 0;            // N_L = N_J - N_B independent kinematic loops
 };
 
-// The tree that depth first search finds, joints in the order given. `tree` may say which joints must be tree joints
-// (it then has N_B of them). Throws std::invalid_argument, with the first culprit, where a joint joins a body that does
-// not exist or a body to itself, where bodies are not connected to the base, or where the chosen joints are no tree.
+// Finds a spanning tree by depth-first search, with joints in the given order. `tree` may list the joints that must be
+// tree joints; it then has N_B of them. Throws std::invalid_argument, naming the first faulty joint or body, in these
+// cases: a joint connects a body that does not exist, or a body to itself; bodies are not connected to the base; the
+// chosen joints are not a tree.
 SpanningTree spanning_tree(int bodies, const std::vector<Arc>& joints, const std::vector<int>& tree = {});
 
-// Whether the numbering (p, s of joints 1 to N_J, entry 0 unused) is regular: tree joint i joins body i to a lower one.
+// Returns true if the numbering (p, s of joints 1 to N_J, entry 0 unused) is regular: tree joint i joins body i to a
+// lower one.
 bool is_regular(int moving_bodies, const std::vector<int>& p, const std::vector<int>& s);
 
-// How many spanning trees the graph has: any cofactor of its Laplacian (Kirchhoff).
+// Number of spanning trees of the graph: any cofactor of its Laplacian (Kirchhoff).
 long spanning_trees(int bodies, const std::vector<Arc>& joints);
 
 }  // namespace featherstorm

@@ -1,11 +1,12 @@
-// Chains given by Denavit-Hartenberg parameters, in the book's ("modified") notation. RBDA section 4.3.
+// Chains given by Denavit-Hartenberg parameters, in the book's "modified" notation. RBDA section 4.3.
 //
 //   a_i  from z_{i-1} to z_i along x_{i-1}     alpha_i  from z_{i-1} to z_i about x_{i-1}
 //   d_i  from x_{i-1} to x_i along z_i         theta_i  from x_{i-1} to x_i about z_i
 //   X_T(i) = xlt([a_i 0 d_i]) rotx(alpha_i),   X_T(1) = xlt([a_1 0 d_1]) rotx(alpha_1) rotz(theta_0) xlt([0 0 d_0])
 //
-// theta is the variable of a revolute joint, d of a prismatic one, both of a cylindrical one; a helical joint turns by
-// theta and slides by pitch q. A variable's own parameter is its value at q = 0. Reference only: it describes a model.
+// The variable is theta for a revolute joint, d for a prismatic one, both for a cylindrical one. A helical joint
+// rotates by theta and slides by pitch q. The parameter of a variable is its value at q = 0. Reference only: it
+// describes a model.
 #pragma once
 #include "core/model/builder.h"
 #include "core/spatial/rotation.h"
@@ -18,9 +19,9 @@ struct DhJoint {
   double pitch = 0;                           // [m/rad] of a helical joint
 };
 struct DhChain {
-  double theta_0 = 0, d_0 = 0;  // of the base frame: z_0 is its z axis
+  double theta_0 = 0, d_0 = 0;  // the base frame has the z axis z_0
   std::vector<DhJoint> joints;
-  DhJoint end;  // locates the end effector's frame behind the last link; its type is not read
+  DhJoint end;  // end effector's frame after the last link; its type is not read
 };
 
 // Placement of z_i, x_i after a and alpha, and the fixed part of d and theta.
@@ -29,8 +30,8 @@ inline Placement<double> dh_placement(const DhJoint& j) {
   return {Rx * matrix(rotation_z(j.theta)), Rx * Vec3d(j.a, 0, j.d)};
 }
 
-// Adds joints "joint1".. to the links, which the builder has already, the first on the world, and the frame "end".
-// A link's frame is its Denavit-Hartenberg frame. Throws ModelError for a joint of another type.
+// Adds joints "joint1".. to the links and the frame "end". The builder must have the links already. The first joint is
+// on the world. A link's frame is its Denavit-Hartenberg frame. Throws ModelError for a joint of another type.
 inline void add_chain(ModelBuilder& b, const DhChain& chain, const std::vector<std::string>& links) {
   if (links.size() != chain.joints.size())
     throw ModelError("chain", "",

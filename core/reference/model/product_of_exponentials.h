@@ -3,15 +3,15 @@
 //
 //   T_f(q) = exp([S_1] q_1) ... exp([S_n] q_n) M_f   over the joints that carry frame f
 //
-// A screw S = (w; v) of pitch h through p: w the unit axis, v = -w × p + h w; w = 0, v the unit direction of a slide.
-// Reference only: it describes a model.
+// A screw S = (w; v) of pitch h through p: w the unit axis, v = -w × p + h w. For a slide, w = 0 and v is the unit
+// direction. Reference only: it describes a model.
 #pragma once
 #include "core/kinematics/jacobian.h"
 #include "core/model/builder.h"
 
 namespace featherstorm {
 
-// In: what a link of the chain or tree is.
+// Input: a link of the chain or tree.
 struct ScrewLink {
   LinkSpec link;                                       // mass, com, inertia in the frame M
   std::string parent;                                  // link name, "" for the world
@@ -19,8 +19,9 @@ struct ScrewLink {
   Motion<double> S;                                    // axis of the joint to the parent, world
 };
 
-// Adds links, their joints ("joint_" + link) and their frames M ("home_" + link). Links come after their parents.
-// Body frames lie on the axes, so a link's own frame is the foot of the perpendicular from M. Throws ModelError.
+// Adds links, their joints ("joint_" + link) and their frames M ("home_" + link). Links come after their parents. Body
+// frames lie on the axes, so the origin of a link's own frame is the foot of the perpendicular from M. Throws
+// ModelError.
 inline void add_screws(ModelBuilder& b, const std::vector<ScrewLink>& links) {
   std::map<std::string, Placement<double>> placed{{"", identity_placement<double>()}};
   for (const ScrewLink& l : links) {
@@ -30,11 +31,11 @@ inline void add_screws(ModelBuilder& b, const std::vector<ScrewLink>& links) {
     if (std::abs(length - 1) > 1e-6) throw ModelError("link", l.link.name, "screw axis is not normalised");
     JointSpec j;
     j.name = "joint_" + l.link.name, j.parent = l.parent, j.child = l.link.name;
-    Placement<double> X = l.M;  // the body's frame, axes of M
+    Placement<double> X = l.M;  // frame of the body, with the axes of M
     Vec3d axis = l.S.v;
     j.type = JointType::Prismatic;
     if (turns) {
-      // pitch w . v; the axis passes through w × v, and closest to M's origin through w × v + w (w . r)
+      // pitch w . v; the axis passes through w × v; its point nearest to M's origin is w × v + w (w . r)
       axis = l.S.w;
       j.parameter = dot(axis, l.S.v);
       j.type = std::abs(j.parameter) > 1e-12 ? JointType::Helical : JointType::Revolute;
@@ -51,12 +52,12 @@ inline void add_screws(ModelBuilder& b, const std::vector<ScrewLink>& links) {
   }
 }
 
-// Out: the screw axes of all coordinates and the placements of all named frames at q = 0.
+// Output: screw axes of all coordinates and placements of all named frames at q = 0.
 struct Screws {
   std::vector<Motion<double>> S;     // (nv) world
   std::vector<Placement<double>> M;  // (nf) world
 };
-// Throws ModelError where a joint has more than one freedom or is no screw.
+// Throws ModelError if a joint has more than one freedom or is not a screw.
 inline Screws screws(const Robot& robot) {
   const Model<double>& m = robot.model;
   for (int i = 1; i <= m.nb; i++) {
@@ -73,7 +74,7 @@ inline Screws screws(const Robot& robot) {
     s.M.push_back({rows(p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]), {p[0], p[1], p[2]}});
   }
   for (int k = 0; k < m.nv; k++) {
-    // the column of the Jacobian at the world's origin: that of the moved body, shifted
+    // column of the Jacobian at the world's origin: that of the moved body, shifted
     const Placement<double> here = identity_placement<double>();
     jacobian_of_body(m, q.data(), m.dof_body[k], here, J.data());
     const auto column = [&](int r) { return J[r * m.nv + k]; };
@@ -87,12 +88,12 @@ inline Screws screws(const Robot& robot) {
   return s;
 }
 
-// exp([S] q): the placement that a motion along the screw leads to.
+// Returns exp([S] q): the placement after a motion along the screw.
 inline Placement<double> screw_motion(const Motion<double>& S, double q) {
   const double w2 = dot(S.w, S.w);
   if (w2 < 1e-18) return {identity_placement<double>().R, S.v * q};
   const Mat3d R = matrix(quaternion_exp(Vec3d(S.w * q)));
-  // a point of the axis stays, apart from the slide along it
+  // a point of the axis stays fixed, apart from the slide along the axis
   const Vec3d p = cross(S.w, S.v) * (1 / w2);
   return {R, p - R * p + S.w * (q * dot(S.w, S.v) / w2)};
 }

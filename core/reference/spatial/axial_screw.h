@@ -1,12 +1,12 @@
-// Axial screw transforms: a turn about and a shift along one coordinate axis. RBDA section A.4, Table A.5, and the
-// turns of matrices about a coordinate axis of section A.5.
+// Axial screw transforms: a rotation about and a translation along one coordinate axis. RBDA section A.4, Table A.5.
+// Rotations of matrices about a coordinate axis: section A.5.
 //
 //   scr_k(theta, d) = rot_k(theta) xlt(d e_k) = xlt(d e_k) rot_k(theta)
 //
-// With i, j, k cyclic the formulae are the same for the three axes. Everything is from the old frame to the new one, as
-// X m, X* f, X* I X^-1. Three axial screws make any Plücker transform, two a pair of Denavit-Hartenberg frames. The
-// passes use RotationZ and RotationX (rotation.h) with the same counts; this is the book's own form, for comparison and
-// for generators.
+// With i, j, k cyclic the formulae are the same for the three axes. All transforms go from the old frame to the new
+// one, as X m, X* f, X* I X^-1. Any Plücker transform is a product of three axial screws; two of them give a pair of
+// Denavit-Hartenberg frames. The algorithms use RotationZ and RotationX (rotation.h) with the same counts. This is the
+// book's own form, for comparison and for generators.
 #pragma once
 #include "core/spatial/inertia.h"
 
@@ -14,10 +14,10 @@ namespace featherstorm {
 
 template <int axis, class T>
 struct AxialScrew {
-  T c, s, d;                     // cos, sin, shift [m]
+  T c, s, d;                     // cos, sin, translation [m]
   T ss, cs, two_cs, one_two_ss;  // s^2, cs, 2 cs, 1 - 2 s^2: the one-time cost 2m + 3a
 };
-// Of cos theta, sin theta and d; the inverse is that of (c, -s, -d).
+// Builds a screw from cos theta, sin theta and d. Its inverse is that of (c, -s, -d).
 template <int axis, class T>
 FS_HD AxialScrew<axis, T> axial_screw(const T& c, const T& s, const T& d) {
   AxialScrew<axis, T> X;
@@ -83,8 +83,8 @@ FS_HD Force<T> apply_dual(const AxialScrew<axis, T>& X, const Force<T>& f) {
   n(i) = n(i) + X.d * f.f(j), n(j) = n(j) - X.d * f.f(i);
   return {turn(X, n), turn(X, f.f)};
 }
-// X* I X^-1: y = h - m r, Z = I + r×h× + y×r×, then E y and E Z E^T. 16m + 15a, or 1m less where m d is known: a
-// constant of the model (RBDA section 10.3.1).
+// X* I X^-1: y = h - m r, Z = I + r×h× + y×r×, then E y and E Z E^T. 16m + 15a, or 1m less if m d is known: a constant
+// of the model (RBDA section 10.3.1).
 template <int axis, class T>
 FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBodyInertia<T>& J, const T& md) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;
@@ -101,9 +101,9 @@ template <int axis, class T>
 FS_HD RigidBodyInertia<T> apply_dual(const AxialScrew<axis, T>& X, const RigidBodyInertia<T>& J) {
   return apply_dual(X, J, J.m * X.d);
 }
-// X* I^A X^-1, the turn first: M = E M E^T, H = E H E^T, I = E I E^T, then H' = Y = H - r×M, I' = I - r×H^T + Y r×. 38m
-// + 40a In this order zeros of I^a = I^A - I^A S (S^T I^A S)^-1 S^T I^A (row and column 3, of a joint's axis z) fold
-// away in a traced program to the book's 28m + 34a for scrz and 32m + 28a for scrx.
+// X* I^A X^-1, the rotation first: M = E M E^T, H = E H E^T, I = E I E^T, then H' = Y = H - r×M, I' = I - r×H^T + Y r×.
+// 38m + 40a. In this order, zeros of I^a = I^A - I^A S (S^T I^A S)^-1 S^T I^A (row and column 3, for a joint's axis z)
+// fold away in a traced program. This gives the book's 28m + 34a for scrz and 32m + 28a for scrx.
 template <int axis, class T>
 FS_HD ArticulatedInertia<T> apply_dual(const AxialScrew<axis, T>& X, const ArticulatedInertia<T>& J) {
   constexpr int i = (axis + 1) % 3, j = (axis + 2) % 3, k = axis;

@@ -1,9 +1,9 @@
 // Spatial and planar arithmetic as matrices: RBDA Tables 2.2, A.1 and A.2, function by function under the book's names.
 //
-// Reference-only, in double with Eigen: for trying things out and for reading tests beside the book. No algorithm forms
-// these matrices (transform.h, motion.h). Every transform takes motion coordinates from the old frame to the new one,
-// whose place the arguments give; the force transform is X^-T. Angles [rad], vectors [m]; planar vectors are (w, vx,
-// vy) and (n, fx, fy).
+// Reference only, in double with Eigen: for experiments, and for reading tests beside the book. No algorithm forms
+// these matrices (transform.h, motion.h). Every transform maps motion coordinates from the old frame to the new one.
+// The arguments give the placement of the new frame. The force transform is X^-T. Angles [rad], vectors [m]; planar
+// vectors are (w, vx, vy) and (n, fx, fy).
 #pragma once
 #include <Eigen/Dense>
 #include <cmath>
@@ -23,7 +23,7 @@ using Matrix6 = Eigen::Matrix<double, 6, 6>;
 inline Matrix3 cross_matrix(const Vector3& v) {
   return (Matrix3() << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0).finished();
 }
-// Rotations of the frame: coordinates of old axes to coordinates of new axes. Table 2.2, Table A.2
+// Rotations of the frame: map coordinates in old axes to coordinates in new axes. Table 2.2, Table A.2
 inline Matrix3 rx(double t) {
   const double c = std::cos(t), s = std::sin(t);
   return (Matrix3() << 1, 0, 0, 0, c, s, 0, -s, c).finished();
@@ -79,15 +79,15 @@ inline Matrix6 inverse_mcI(double m, const Vector3& c, const Matrix3& I_C) {
   Phi << J, -(J * C), K, Matrix3::Identity() / m - K * C;
   return Phi;
 }
-// A motion that leads from the old frame to the new in unit time, exact for translations, to first order for rotations;
-// it is an invariant of X: v = X v = X^-1 v.
+// Motion that moves the old frame to the new one in unit time: exact for translations, first order for rotations. It is
+// an invariant of X: v = X v = X^-1 v.
 inline Vector6 XtoV(const Matrix6& X) {
   Vector6 v;
   v << X(1, 2) - X(2, 1), X(2, 0) - X(0, 2), X(0, 1) - X(1, 0), X(4, 2) - X(5, 1), X(5, 0) - X(3, 2), X(3, 1) - X(4, 0);
   return 0.5 * v;
 }
 
-// The planar functions, Table A.1.
+// Planar functions, Table A.1.
 inline Matrix3 Xpln(double t, const Vector2& r) {
   const double c = std::cos(t), s = std::sin(t);
   return (Matrix3() << 1, 0, 0, s * r.x() - c * r.y(), c, s, c * r.x() + s * r.y(), -s, c).finished();
@@ -97,7 +97,7 @@ inline Matrix3 crf(const Vector3& v) { return -crm(v).transpose(); }
 inline Matrix3 mcI(double m, const Vector2& c, double I_C) {
   return (Matrix3() << I_C + m * c.squaredNorm(), -m * c.y(), m * c.x(), -m * c.y(), m, 0, m * c.x(), 0, m).finished();
 }
-// The simple version, and the one that is an invariant of X and a multiple of the exact motion u = v asin(X23) / X23.
+// XtoV_simple: first order. XtoV: an invariant of X, and a multiple of the exact motion u = v asin(X23) / X23.
 inline Vector3 XtoV_simple(const Matrix3& X) { return {X(1, 2), X(2, 0), -X(1, 0)}; }
 inline Vector3 XtoV(const Matrix3& X) {
   return {X(1, 2), (X(2, 0) + X(1, 1) * X(2, 0) + X(1, 2) * X(1, 0)) / 2,

@@ -1,6 +1,6 @@
 // Planar vectors: motion and force in the x-y plane, three numbers each. RBDA section 2.16.
 //
-// They are the spatial quantities with coordinates 1, 2 and 6 left out: rows and columns {3, 4, 5}.
+// They are spatial quantities without coordinates 1, 2 and 6: rows and columns {3, 4, 5}.
 #pragma once
 #include "core/spatial/transform.h"
 
@@ -12,7 +12,7 @@ template <class T> struct PlanarMotion {
 template <class T> struct PlanarForce {
   T n, x, y;  // moment about the origin [N m], force [N]
 };
-// Turn R by theta about z, then the child's origin (x, y) in the parent, as Placement.
+// Rotation R by theta about z, then the child's origin (x, y) in the parent, as in Placement.
 template <class T> struct PlanarPlacement {
   RotationZ<T> R;
   T x, y;
@@ -55,7 +55,7 @@ template <class T> FS_HD PlanarForce<T> operator*(const PlanarInertia<T>& J, con
   return {J.I * v.w + J.hx * v.y - J.hy * v.x, J.m * v.x - J.hy * v.w, J.m * v.y + J.hx * v.w};
 }
 
-// A planar quantity as a spatial one in the plane z = 0, and back.
+// Converts a planar quantity to a spatial one in the plane z = 0, and back.
 template <class T> FS_HD Motion<T> spatial(const PlanarMotion<T>& m) {
   const T o(0.0);
   return {{o, o, m.w}, {m.x, m.y, o}};

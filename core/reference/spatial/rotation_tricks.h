@@ -1,22 +1,22 @@
-// Products with a general rotation matrix in fewer operations, and transforms of inertias made of them. RBDA section
+// Products with a general rotation matrix in fewer operations, and transforms of inertias built from them. RBDA section
 // A.5 and the last rows of Table A.4.
 //
-// For generators and for counting; rotation.h has the plain forms that kernels run, since compilers make multiply-adds
-// of those and the sums here depend on one another. E takes old to new coordinates, as in the book.
+// They are for generators and for counting. Kernels run the plain forms of rotation.h, because compilers turn those
+// into multiply-adds, while the sums here depend on one another. E maps old to new coordinates, as in the book.
 #pragma once
 #include "core/spatial/inertia.h"
 
 namespace featherstorm {
 
-// F G of two rotation matrices: two columns, the third is their cross product. 24m + 15a
+// F G of two rotation matrices: two columns; the third is their cross product. 24m + 15a
 template <class T>
 FS_HD Mat3<T> rotation_product(const Mat3<T>& F, const Mat3<T>& G) {
   const Vec3<T> a = F * Vec3<T>{G(0, 0), G(1, 0), G(2, 0)}, b = F * Vec3<T>{G(0, 1), G(1, 1), G(2, 1)}, c = cross(a, b);
   return rows<T>(a.x(), b.x(), c.x(), a.y(), b.y(), c.y(), a.z(), b.z(), c.z());
 }
 
-// E A E^T: A = L + D + v× with the third column of L zero and D = A33 1, so E A E^T = E L E^T + D + (E v)×. 40m + 39a
-// Of E L E^T the entry 11 comes from the trace.
+// E A E^T: A = L + D + v× with the third column of L zero and D = A33 1, so E A E^T = E L E^T + D + (E v)×. 40m + 39a.
+// Entry 11 of E L E^T comes from the trace.
 template <class T>
 FS_HD Mat3<T> rotate_general(const Mat3<T>& E, const Mat3<T>& A) {
   const T L11 = A(0, 0) - A(2, 2), L22 = A(1, 1) - A(2, 2), L31 = A(2, 0) + A(0, 2), L32 = A(2, 1) + A(1, 2);
@@ -30,7 +30,7 @@ FS_HD Mat3<T> rotate_general(const Mat3<T>& E, const Mat3<T>& A) {
                  Z(1, 0) + u.z(), Z22 + A(2, 2), Z(1, 2) - u.x(),  //
                  Z(2, 0) - u.y(), Z(2, 1) + u.x(), Z33 + A(2, 2));
 }
-// The same for symmetric A: the lower triangle alone. 28m + 29a
+// E A E^T for symmetric A: only the lower triangle. 28m + 29a
 template <class T>
 FS_HD Sym3<T> rotate_symmetric(const Mat3<T>& E, const Sym3<T>& A) {
   const T L11 = A.xx - A.zz, L22 = A.yy - A.zz, L31 = A.xz + A.xz, L32 = A.yz + A.yz;
@@ -61,7 +61,7 @@ FS_HD RigidBodyInertia<T> transform_inertia(const Mat3<T>& E, const Vec3<T>& r, 
 // X* I^A X^-1: Y = H - r×M, then E M E^T, E Y E^T, E (I - r×H^T + Y r×) E^T. 135m + 139a
 template <class T>
 FS_HD ArticulatedInertia<T> transform_inertia(const Mat3<T>& E, const Vec3<T>& r, const ArticulatedInertia<T>& J) {
-  // r×M, where M's symmetry lets three products serve twice: 15m + 9a
+  // r×M; the symmetry of M lets three products serve twice: 15m + 9a
   const Sym3<T>& M = J.M;
   const T x_yz = r.x() * M.yz, y_xz = r.y() * M.xz, z_xy = r.z() * M.xy;
   const Mat3<T> K = rows<T>(y_xz - z_xy, r.y() * M.yz - r.z() * M.yy, r.y() * M.zz - r.z() * M.yz,  //

@@ -1,11 +1,11 @@
-// What a spatial vector is as a screw: its axis, its pitch, and its parts. RBDA section 2.5, (2.10).
+// Screw form of a spatial vector: its axis, its pitch, and its parts. RBDA section 2.5, (2.10).
 //
 //   s^ = [s; s_O - h s] + [0; h s],   h = s . s_O / s . s        line vector along the axis + free vector parallel to
-//   it
+//                                     it
 //
 // The axis is the line { P : OP × s = s_O - h s }. A motion is a twist (s = w), a force a wrench (s = f, s_O = n). A
-// free vector (s = 0: a translation, a couple) has infinite pitch and no definite axis: it is all free part, `is_free`
-// holds, and the pitch and the point are 0.
+// free vector (s = 0: a translation, a couple) has infinite pitch and no definite axis. It consists of the free part
+// alone: `is_free` holds, and the pitch and the point are 0.
 #pragma once
 #include "core/spatial/motion.h"
 
@@ -14,10 +14,10 @@ namespace featherstorm {
 template <class T>
 struct Screw {
   Vec3<T> direction;    // s
-  Vec3<T> point;        // of the axis, the nearest to the origin [m]
+  Vec3<T> point;        // point of the axis nearest to the origin [m]
   T pitch;              // h [m/rad]
   Vec3<T> line_moment;  // s_O - h s
-  Vec3<T> free_part;    // h s, or s_O of a free vector
+  Vec3<T> free_part;    // h s; s_O for a free vector
 };
 template <class T>
 FS_HD Screw<T> screw(const Vec3<T>& s, const Vec3<T>& s_O) {
@@ -40,7 +40,7 @@ FS_HD Screw<T> screw(const Force<T>& f) {
   return screw(f.f, f.n);
 }
 
-// Whether it is a free vector, or a line vector. RBDA section 2.5
+// True for a free vector (is_free), and for a line vector. RBDA section 2.5
 template <class T>
 FS_HD auto is_free(const Vec3<T>& s) {
   return dot(s, s) <= T(0.0);
@@ -60,7 +60,7 @@ template <class T>
 FS_HD Vec3<T> moment_at(const Force<T>& f, const Vec3<T>& OP) {
   return f.n + cross(f.f, OP);
 }
-// Acceleration of the body-fixed point at the origin, r'' = a_O + w × v_O, and back. RBDA (2.47)-(2.50)
+// Converts to the acceleration of the body-fixed point at the origin, r'' = a_O + w × v_O, and back. RBDA (2.47)-(2.50)
 template <class T>
 FS_HD Motion<T> classical(const Motion<T>& a, const Motion<T>& v) {
   return {a.w, a.v + cross(v.w, v.v)};
