@@ -2,6 +2,7 @@
 //
 //   Robot       load("go2"), load("robot.urdf"), with_ground(...), RobotBuilder
 //   Buffer      arrays of a batch, on the host or on a CUDA device; ArrayRef for arrays of your own
+//   with_world  the world of an mjModel of your own
 //   Evaluator   every operation of the table, by name, for a batch of states
 //   Simulation  the state of a batch, stepped with contacts, actuators and sensors
 //   Rollout     control sequences over a horizon, with costs, for planning
@@ -25,3 +26,4 @@
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
 #include "host/system/error.h"
+#include "host/world/world_of.h"
