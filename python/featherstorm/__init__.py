@@ -17,6 +17,7 @@ if _os.path.isdir(_folder):
     _os.environ.setdefault("FEATHERSTORM_ROBOTS", _folder)
 
 from . import inertia, ops, tasks
+from ._evaluation.evaluation import run
 from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __version__
     Joint,
     RobotBuilder,
@@ -24,11 +25,17 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
     instruction_sets,
     operation_table as _operation_table,
 )
+from ._horizon.result import RolloutResult
+from ._robot.closures import Coupling, Loop
+from ._robot.contacts import Contact
+from ._robot.law import Rigid
+from ._robot.states import random_state
+from ._robot.urdf import UrdfWorld
+from ._world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
 from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .environment.env import Env, env
-from .horizon.result import RolloutResult
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice
 from .noise import Noise
@@ -54,15 +61,8 @@ from .ops import (
     solve,
     step,
 )
-from .robot.closures import Coupling, Loop
-from .robot.contacts import Contact
-from .robot.law import Rigid
-from .robot.states import random_state
-from .robot.urdf import UrdfWorld
 from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
-from .table.evaluation import run
-from .world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
 
 if _TYPE_CHECKING:
     from . import learning as learning, rl as rl

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ._evaluation.evaluation import frame_index, tell_notices
+from ._memory.arguments import engine_in
+from ._memory.process import refuse_pickle
 from .device import device_name, device_number
-from .memory.arguments import engine_in
-from .memory.process import refuse_pickle
-from .table.evaluation import frame_index, tell_notices
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from . import _featherstorm
-    from .memory.library import Library
+    from ._memory.library import Library
     from .model import Model
     from .typing import Array, ArrayLike, Frame
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._evaluation.evaluation import check_quaternions
+from ._memory.arguments import Arguments
+from ._memory.arrays import not_on_cpu
 from .device import HOST, device_of, place
-from .memory.arguments import Arguments
-from .memory.arrays import not_on_cpu
-from .table.evaluation import check_quaternions
 
 if TYPE_CHECKING:
     import numpy.typing as npt

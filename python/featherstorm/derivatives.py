@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .table.evaluation import evaluate
+from ._evaluation.evaluation import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

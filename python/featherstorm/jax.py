@@ -21,10 +21,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _featherstorm
-from .robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
-from .table.evaluation import evaluate, form
-from .world.gradients import step_vjp
-from .world.passes import WorldStep, world_step
+from ._evaluation.evaluation import evaluate, form
+from ._robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
+from ._world.gradients import step_vjp
+from ._world.passes import WorldStep, world_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,10 +13,10 @@ from .model import Model, Notice
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .robot.closures import Coupling, Loop
-    from .robot.contacts import Contact
-    from .robot.mjcf import ModelFile
-    from .robot.urdf import UrdfWorld
+    from ._robot.closures import Coupling, Loop
+    from ._robot.contacts import Contact
+    from ._robot.mjcf import ModelFile
+    from ._robot.urdf import UrdfWorld
     from .typing import Names
 
 
@@ -48,7 +48,7 @@ def load(
         loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
         couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
         mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-        contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm.robot.contacts.with_contacts
+        contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm._robot.contacts.with_contacts
         strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
                         it is kept as it is written, and a Notice says what
         armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
@@ -66,7 +66,7 @@ def load(
             raise FileNotFoundError(f"there is no file {text}")
         if floating_base is not None:
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
-        from .robot.mjcf import load_mjcf
+        from ._robot.mjcf import load_mjcf
 
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
@@ -91,7 +91,7 @@ def load(
     if not world:
         robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
     else:
-        from .robot.urdf import UrdfWorld, load_urdf
+        from ._robot.urdf import UrdfWorld, load_urdf
 
         if not isinstance(world, (bool, UrdfWorld)):
             raise TypeError(f"world is {world!r}, expected True, False or a UrdfWorld")
@@ -124,7 +124,7 @@ def from_mujoco(
     """
     import mujoco
 
-    from .robot.mjcf import robot_from_mujoco
+    from ._robot.mjcf import robot_from_mujoco
 
     m = compiled.compile() if isinstance(compiled, mujoco.MjSpec) else compiled
     if not isinstance(m, mujoco.MjModel):

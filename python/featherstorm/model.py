@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from . import _featherstorm
+from ._robot.contacts import Contact, with_contacts
 from .device import device_name, device_number
-from .robot.contacts import Contact, with_contacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .robot.mjcf import ModelFile
+    from ._robot.mjcf import ModelFile
     from .typing import Array, ArrayLike, Frame, Names
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from .memory.arrays import shape_error
+from ._memory.arrays import shape_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

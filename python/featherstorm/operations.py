@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .device import DeviceArray
-from .memory.arrays import library_of, shape_error
-from .robot.steps import (
+from ._evaluation.evaluation import evaluate, run
+from ._memory.arrays import library_of, shape_error
+from ._robot.steps import (
     check_tree,
     drives,
     independent,
@@ -31,13 +31,13 @@ from .robot.steps import (
     substep_time,
     zeros,
 )
-from .table.evaluation import evaluate, run
-from .world.passes import refuse_law, world_step
+from ._world.passes import refuse_law, world_step
+from .device import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .memory.arguments import Arguments
+    from ._memory.arguments import Arguments
     from .model import Model
     from .typing import Array, ArrayLike, Frame, Names
 

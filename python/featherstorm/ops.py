@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._evaluation.row_functions import function_of
 from ._featherstorm import operation_table
+from ._stepping.adaptive import dormand_prince
+from ._stepping.closed_steps import coupled_step, loop_step
+from ._stepping.contact_steps import contact_step, soft_contact_step
 from .operations import (
     aba,
     bias,
@@ -25,10 +29,6 @@ from .operations import (
     solve,
     step,
 )
-from .stepping.adaptive import dormand_prince
-from .stepping.closed_steps import coupled_step, loop_step
-from .stepping.contact_steps import contact_step, soft_contact_step
-from .table.row_functions import function_of
 
 if TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes

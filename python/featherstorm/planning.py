@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .horizon.samples import samples_in
-from .memory.arguments import place_of
-from .memory.arrays import shape_error
+from ._horizon.samples import samples_in
+from ._memory.arguments import place_of
+from ._memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from . import _featherstorm
-    from .horizon.samples import Samples
-    from .memory.library import Library
+    from ._horizon.samples import Samples
+    from ._memory.library import Library
     from .typing import Array, Vector
 
 Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # of a plan and its noise, (horizon, nu) each

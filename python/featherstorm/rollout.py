@@ -33,17 +33,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from .horizon.result import Results, RolloutResult
-from .memory.arguments import Call, if_on_device
-from .memory.arrays import FLOATS, NAMES, shape_error
+from ._evaluation.evaluation import check_quaternions, tell_notices
+from ._horizon.result import Results, RolloutResult
+from ._memory.arguments import Call, if_on_device
+from ._memory.arrays import FLOATS, NAMES, shape_error
+from ._robot.law import law_of
+from ._robot.steps import pass_count, step_numbers, step_op
+from ._world.passes import refuse_law, solver
+from ._world.state import Felt, WorldState
+from ._world.values import check_bound, parameter_sizes
 from .noise import Noise, interpolation_weights
-from .robot.law import law_of
-from .robot.steps import pass_count, step_numbers, step_op
 from .symbols import State, Symbols, symbols, values_of
-from .table.evaluation import check_quaternions, tell_notices
-from .world.passes import refuse_law, solver
-from .world.state import Felt, WorldState
-from .world.values import check_bound, parameter_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

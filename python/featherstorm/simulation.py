@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
+from ._memory.arguments import Arguments, Call, engine_in
+from ._memory.arrays import to_numpy
+from ._memory.process import refuse_pickle
+from ._robot.law import law_of
+from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_numbers, step_op
+from ._world.names import keyframe
+from ._world.passes import STATE, refuse_law, state_sizes
+from ._world.simulated import SimulatedWorld
+from ._world.values import MOCAP, check_bound
 from .device import HOST, device_name, device_number, device_of
-from .memory.arguments import Arguments, Call, engine_in
-from .memory.arrays import to_numpy
-from .memory.process import refuse_pickle
-from .robot.law import law_of
-from .robot.steps import independent, no_world, pass_count, refuse_controls, step_numbers, step_op
-from .table.evaluation import check_quaternions, evaluate, tell_notices
-from .world.names import keyframe
-from .world.passes import STATE, refuse_law, state_sizes
-from .world.simulated import SimulatedWorld
-from .world.values import MOCAP, check_bound
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from . import _featherstorm
+    from ._world.report import WorldReport
     from .model import Model
     from .typing import Array, ArrayLike, Names
-    from .world.report import WorldReport
 
 
 class Status(enum.IntFlag):

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from .. import loading
-from ..robot.urdf import UrdfWorld
+from .._robot.urdf import UrdfWorld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

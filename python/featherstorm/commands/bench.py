@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import loading
+from .._robot.states import random_state
 from ..batch import Batch
-from ..robot.states import random_state
 from . import add_engine_arguments, operation_count, positive, report, specialise, table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__, _featherstorm, loading, model as models, operations
-from ..robot.states import random_state
+from .._robot.states import random_state
 from . import load, specialise
 
 if TYPE_CHECKING:

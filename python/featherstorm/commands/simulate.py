@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import model as models, operations
-from ..robot.states import random_state
+from .._robot.states import random_state
 from ..simulation import Simulation
 from . import (
     add_engine_arguments,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._world.names import compiled
 from ..simulation import Simulation
-from ..world.names import compiled
 
 if TYPE_CHECKING:
     import argparse

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._evaluation.evaluation import run
+from .._robot.contacts import Contact
 from ..model import Model
-from ..robot.contacts import Contact
-from ..table.evaluation import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -69,9 +69,9 @@ def camera_of(batch: EnvBatch) -> Any:
     """Return a camera that follows a single robot with a moving root; otherwise None, for a fixed camera."""
     import mujoco
 
+    from .._world.names import compiled
     from ..transfer.conditions import root_axes
     from ..viewing.camera import follower
-    from ..world.names import compiled
 
     if batch.op != "world" or batch.num_envs > 1 or not root_axes(batch.model):
         return None

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from .. import _featherstorm
+from .._evaluation.evaluation import tell_notices
+from .._memory.arguments import Call, engine_in
+from .._memory.arrays import to_numpy
+from .._memory.host_libraries import NUMPY, host_library, named_library
+from .._memory.process import refuse_pickle
+from .._robot.steps import no_world
+from .._world.report import Reporter
 from ..device import HOST, device_name, device_number, place
-from ..memory.arguments import Call, engine_in
-from ..memory.arrays import to_numpy
-from ..memory.host_libraries import NUMPY, host_library, named_library
-from ..memory.process import refuse_pickle
-from ..robot.steps import no_world
-from ..table.evaluation import tell_notices
-from ..world.report import Reporter
 from .collecting import Collected, collect
 from .kernels import AUTORESET, Kernels, engine_of
 from .memory import columns_of
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..memory.library import Library
+    from .._memory.library import Library
+    from .._world.report import WorldReport
     from ..typing import Array
-    from ..world.report import WorldReport
     from .collecting import Policy
     from .gradients import PullBack
     from .task import Task

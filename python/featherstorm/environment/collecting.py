@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from .._evaluation.evaluation import tell_notices
 from ..device import HOST
 from ..symbols import symbols, values_of
-from ..table.evaluation import tell_notices
 from .draws import Draws
 from .networks import Weights, mlp, numbers_of
 from .recording import ACTION, DONE, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._robot.law import law_of
+from .._robot.steps import step_numbers, step_op
+from .._world.passes import refuse_law, solver
 from ..model import Model
-from ..robot.law import law_of
-from ..robot.steps import step_numbers, step_op
-from ..world.passes import refuse_law, solver
 from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any
     """
     if model.compiled is None or not model.has_world:
         return model.robot, model.file
+    from .._robot.mjcf import robot_from_mujoco
     from ..mujoco.inputs import FRAMES
-    from ..robot.mjcf import robot_from_mujoco
 
     moved = {name.split("_")[0] for name in FRAMES.intersection(parameters)}
     kinds = (

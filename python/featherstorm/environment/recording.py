@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
-from ..robot.steps import pass_count
+from .._robot.steps import pass_count
+from .._world.state import Felt
+from .._world.values import parameter_sizes
 from ..symbols import State, Symbols, is_symbol, symbols, values_of
-from ..world.state import Felt
-from ..world.values import parameter_sizes
 from .draws import Draws
 from .memory import Memory, Parameters, columns_of, is_changed, numbers_of, shapes_of, size_of
 from .state import EnvironmentState, beginning

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..memory.host_libraries import NUMPY
+from .._memory.host_libraries import NUMPY
 from .recording import (
     DONE,
     LAST_LENGTH,
@@ -26,7 +26,7 @@ from .recording import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..memory.library import Library
+    from .._memory.library import Library
     from .recording import Recording
     from .storage import Storage
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._world.names import number_of
+from .._world.state import Felt, WorldState, contact_place
 from ..symbols import symbols, values_of
-from ..world.names import number_of
-from ..world.state import Felt, WorldState, contact_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

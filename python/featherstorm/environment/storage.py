@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..memory.library import Library
+    from .._memory.library import Library
 
     Bound = list[tuple[str, Any, int, int, bool]]  # arrays of a sequence (_featherstorm.Sequence.run)
 

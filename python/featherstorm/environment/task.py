@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .mirror import Mirror
     from ..model import Model
-    from ..robot.mirror import Mirror
     from ..typing import ArrayLike, Names
     from .draws import Draws
     from .memory import Memory

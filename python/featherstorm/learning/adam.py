@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..robot.mirror import Mirror
+    from ..environment.mirror import Mirror
 
     Array = npt.NDArray[Any]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.mirror import SCALAR, Mirror, joined
+from ..environment.mirror import SCALAR, Mirror, joined
 from .acting import Actor
 from .adam import Adam
 from .network import Network, orthogonal

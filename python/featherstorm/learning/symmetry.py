@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robot.mirror import Mirror, joined
+from ..environment.mirror import Mirror, joined
 from .adam import views_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("featherstorm.mujoco needs MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'") from error
 
-from ..robot.law import Rigid
+from .._robot.law import Rigid
 from . import rollout
 from .batch import Batch
 from .errors import SimulationError, UsageError

@@ -23,7 +23,7 @@ from .state import Layout
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..robot.law import Rigid
+    from .._robot.law import Rigid
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
-from ..robot.mjcf import collides
+from .._robot.mjcf import collides
 from .fields.ranges import has_depth_images
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
+from .._robot.mjcf_sensors import measurable, with_sensors
 from ..model import Notice
-from ..robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
-from ..robot.mjcf_sensors import measurable, with_sensors
 from .errors import UsageError
 from .fields.constraints import CONNECT, WELD
 from .fields.sensors import (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import mujoco
 import numpy as np
 
+from .._memory.process import refuse_pickle
+from .._robot.law import law_of
 from ..device import device_name, device_number
-from ..memory.process import refuse_pickle
-from ..robot.law import law_of
 from .advance import Rows
 from .arguments import one, selected
 from .errors import SimulationError, UsageError

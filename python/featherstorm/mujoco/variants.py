@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..robot.law import Rigid
+    from .._robot.law import Rigid
 
 
 MOST_MODELS = 256

@@ -101,9 +101,9 @@ def batch_of(
     name: str, env: Env | EnvBatch, num_envs: int | None, autoreset: str | None, options: dict[str, Any], arrays: str
 ) -> EnvBatch:
     """Return the given EnvBatch, or make one of a task. arrays: array type that the adapter needs."""
+    from .._memory.host_libraries import named_library
     from ..environment.batch import EnvBatch
     from ..environment.env import Env
-    from ..memory.host_libraries import named_library
 
     if isinstance(env, EnvBatch):
         if num_envs not in (None, env.num_envs):

@@ -9,7 +9,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ..memory.process import refuse_pickle
+from .._memory.process import refuse_pickle
 from .images import MODES, Camera, Images, check_render_mode
 from .infos import check_names, last_observations, told
 from .spaces import action_space, observation_space

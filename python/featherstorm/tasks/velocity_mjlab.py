@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..environment.env import Env
 from ..loading import from_mujoco
-from ..robot.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from .velocity_quadruped import at_random, join, number, with_noise
 from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids
 

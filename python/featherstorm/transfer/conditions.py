@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..world.names import compiled
+from .._world.names import compiled
 from .draws import uniforms
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._robot.steps import pass_count, step_op
+from .._world.values import check_bound, parameter_sizes
 from ..environment.kernels import engine_of
 from ..environment.memory import Parameters, columns_of, shapes_of
 from ..environment.recording import KEY, MEMORY, MOST, Recording, nominal_parameter
-from ..robot.steps import pass_count, step_op
-from ..world.values import check_bound, parameter_sizes
 from .draws import NumberDraws
 from .numbers import NumberMemory, Numbers, flat, numbers
 from .parameters import write

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._evaluation.evaluation import run
+from .._world.names import number_of
+from .._world.state import contact_place, is_felt, measured_apart, measured_size
 from ..environment.state import is_of_forces
 from ..mujoco.fields.table import STAGES
-from ..table.evaluation import run
-from ..world.names import number_of
-from ..world.state import contact_place, is_felt, measured_apart, measured_size
 from .numbers import Numbers
 
 if TYPE_CHECKING:

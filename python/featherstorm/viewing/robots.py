@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._robot.mjcf import Names
 from ..operations import forward_kinematics
-from ..robot.mjcf import Names
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._world.names import compiled
 from ..environment.batch import EnvBatch
 from ..mujoco import Batch
 from ..operations import forward_kinematics
 from ..simulation import Simulation
-from ..world.names import compiled
 from .picture import Picture
 from .robots import look
 

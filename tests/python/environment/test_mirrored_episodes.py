@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from featherstorm.robot.mirror import AXIAL, VECTOR, Mirror, joined
+from featherstorm.environment.mirror import AXIAL, VECTOR, Mirror, joined
 from featherstorm.tasks.velocity_humanoid import G1JoystickFlat
 from featherstorm.tasks.velocity_mjlab import Go1VelocityFlat
 from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat, Go2JoystickFlat

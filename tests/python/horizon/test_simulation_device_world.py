@@ -11,8 +11,8 @@ import fake_cuda
 import featherstorm as fs
 from fake_cuda import STREAMS, CupyArray, StandardArray, Tensor, array, needs_fake_cuda
 from featherstorm import _featherstorm
+from featherstorm._memory.device_libraries import Jax
 from featherstorm.device import DeviceArray
-from featherstorm.memory.device_libraries import Jax
 
 B = 17
 TOLERANCES = {"float64": 1e-12, "float32": 1e-5}

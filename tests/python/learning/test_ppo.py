@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm.environment.mirror import Mirror
 from featherstorm.learning.ppo import LEAST_AIM, PPO
 from featherstorm.learning.settings import Settings
 from featherstorm.learning.shac import SHAC
-from featherstorm.robot.mirror import Mirror
 
 SETTINGS = Settings(envs=8, horizon=4, epochs=3, minibatch=10, actor=(8,), critic=(8,), steps=8 * 4 * 10, spread=False)
 

@@ -16,7 +16,7 @@ import fake_cuda
 import featherstorm as fs
 from fake_cuda import STREAMS, CupyArray, OnlyDlpack, StandardArray, Tensor, array, close, needs_fake_cuda
 from featherstorm import _featherstorm
-from featherstorm.memory.device_libraries import Jax
+from featherstorm._memory.device_libraries import Jax
 
 B = 37
 pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm._robot.states import random_state
 from featherstorm.commands.operation_count import deepest_frame
-from featherstorm.robot.states import random_state
 
 EPSILON = 2.0**-23
 INSTANCES = 256

@@ -19,7 +19,7 @@ core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/contacts host/solver
-host/rollout host/network host/reduction host/simulation host/gradients host/cpu
+host/rollout host/network host/reduction host/simulation host/gradients host/cpu host
 
 cuda/kernels cuda/runtime
 
@@ -75,7 +75,7 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm typing _table device memory robot inertia model loading table symbols mujoco world operations stepping ops derivatives convert batch simulation noise horizon
+_featherstorm typing _table device _memory _robot inertia model loading _evaluation symbols mujoco _world operations _stepping ops derivatives convert batch simulation noise _horizon
 rollout environment tasks viewing rl learning transfer planning torch jax __init__ commands __main__ examples
 """.split()
 
@@ -310,18 +310,40 @@ def test_wrong_includes_are_found(tmp_path, file, text, error):
     assert len(found) == 1 and error in found[0]
 
 
+def test_docs_and_examples_name_nothing_private():
+    """Packages and modules of featherstorm that begin with an underscore."""
+    private, wrong = re.compile(r"\bfeatherstorm(\.\w+)*\._(?!_)|\bfrom featherstorm import _(?!_)"), []
+    docs = [
+        path
+        for path in (ROOT / "docs").rglob("*.md")
+        if "decisions" not in path.parts and "_generated" not in path.parts
+    ]
+    for path in [ROOT / "README.md", *docs, *(ROOT / "python" / "featherstorm" / "examples").glob("*.py")]:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if private.search(line):
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    assert wrong == []
+
+
 @pytest.mark.parametrize(
     ("file", "text", "error"),
     [
-        ("memory/a.py", "def f():\n    from ..model import load", "a.py:2: memory stands above model"),
-        ("robot/a.py", "from .. import operations", "robot stands above operations"),
+        ("_memory/a.py", "def f():\n    from ..model import load", "a.py:2: _memory stands above model"),
+        ("_robot/a.py", "from .. import operations", "_robot stands above operations"),
         ("model.py", "import featherstorm.rollout", "model stands above rollout"),
-        ("model.py", "from .memory.gone import x", "memory/gone does not exist"),
+        ("model.py", "from ._memory.gone import x", "_memory/gone does not exist"),
         ("late.py", "from .model import load", "late is no room of the list"),
     ],
 )
 def test_wrong_imports_are_found(tmp_path, file, text, error):
-    for there in ("__init__.py", "memory/__init__.py", "robot/__init__.py", "model.py", "operations.py", "rollout.py"):
+    for there in (
+        "__init__.py",
+        "_memory/__init__.py",
+        "_robot/__init__.py",
+        "model.py",
+        "operations.py",
+        "rollout.py",
+    ):
         (tmp_path / there).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / there).touch()
     assert list(wrong_imports(tmp_path)) == []

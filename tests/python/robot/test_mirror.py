@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from featherstorm.robot.mirror import AXIAL, VECTOR, Mirror, joined, of_joints
+from featherstorm.environment.mirror import AXIAL, VECTOR, Mirror, joined, of_joints
 
 
 def test_numbers_in_a_mirror():

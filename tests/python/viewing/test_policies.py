@@ -7,11 +7,11 @@ from view_scenes import need_drawing
 
 import featherstorm as fs
 from featherstorm.__main__ import main
+from featherstorm._world.names import compiled
 from featherstorm.commands.view_policy import begin_policy, command
 from featherstorm.tasks.registry import NAMES
 from featherstorm.tasks.velocity_robots import Scenery
 from featherstorm.viewing.scene import drawn, scene_of
-from featherstorm.world.names import compiled
 
 GO2 = "Go2JoystickFlat"
 

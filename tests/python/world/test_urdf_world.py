@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.robot.mjcf import tables
+from featherstorm._robot.mjcf import tables
 
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("mujoco.batch", reason="the steps are those of MuJoCo 4")

@@ -16,7 +16,7 @@ import pytest
 import apart
 import featherstorm as fs
 from featherstorm import _featherstorm
-from featherstorm.robot.mjcf import robot_from_mujoco
+from featherstorm._robot.mjcf import robot_from_mujoco
 
 mujoco = pytest.importorskip("mujoco")
 HERE = pathlib.Path(__file__).parent

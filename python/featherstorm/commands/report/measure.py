@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ... import _featherstorm, loading, model as models
-from ...robot.states import random_state
+from ..._robot.states import random_state
 from ...simulation import Simulation
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import _featherstorm, loading, model as models, operations
+from ..._robot.states import random_state
 from ...convert import to_pinocchio
-from ...robot.states import random_state
 from .measure import Case, clock_of, per_instance, rounds
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import _featherstorm
+from ..._world.gradients import sequence_of
+from ..._world.passes import STATE, state_sizes
 from ...symbols import symbols
-from ...world.gradients import sequence_of
-from ...world.passes import STATE, state_sizes
 from ..recording import STEP, Stage, after_of
 from .parts import Part, bar
 
@@ -30,7 +30,7 @@ READ = ("env_felt_in_", "env_left_in_")  # what `felt` and `remains` were made o
 
 
 class WorldPasses:
-    """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
+    """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm._world.gradients).
 
     state, drive   names of arrays: what a pass moves on, what drives it
     texts          names of what is felt

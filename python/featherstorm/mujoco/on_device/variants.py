@@ -19,7 +19,7 @@ from .memory import Place
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ...robot.law import Rigid
+    from ..._robot.law import Rigid
     from .memory import DeviceMemory
 
 MOST_MODELS = 16

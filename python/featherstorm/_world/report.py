@@ -13,9 +13,9 @@ from .values import parameter_sizes
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..memory.library import Library
+    from .._memory.library import Library
+    from .._robot.law import Rigid
     from ..model import Model
-    from ..robot.law import Rigid
 
 # counts of contacts (host/simulation/contact_readings.h), and which of them is that of contacts with rows
 COUNT, COUNTS, WITH_ROWS = "contact_count", 4, 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..robot.steps import drives, step_numbers, substep_time
-from ..table.evaluation import evaluate
+from .._evaluation.evaluation import evaluate
+from .._robot.steps import drives, step_numbers, substep_time
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..robot.steps import STEP_DEFAULTS, check_tree, drives
-from ..table.evaluation import evaluate
+from .._evaluation.evaluation import evaluate
+from .._robot.steps import STEP_DEFAULTS, check_tree, drives
 
 if TYPE_CHECKING:
     from ..model import Model

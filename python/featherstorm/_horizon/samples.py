@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
-from ..memory.arrays import shape_error
+from .._memory.arrays import shape_error
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..memory.library import Library
+    from .._memory.library import Library
     from ..typing import Array
 
 

@@ -6,7 +6,7 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from ..robot.steps import check_tree
+from .._robot.steps import check_tree
 from .evaluation import run
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from .._evaluation.evaluation import check_quaternions, tell_notices
+from .._memory.arguments import Arguments
+from .._robot.steps import no_world, pass_count, step_op, zeros
 from ..device import HOST, device_of
-from ..memory.arguments import Arguments
-from ..robot.steps import no_world, pass_count, step_op, zeros
-from ..table.evaluation import check_quaternions, tell_notices
 from .passes import STATE, passes, solver, state_sizes
 from .values import bound_values, check_bound, parameter_sizes
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..memory.arguments import Arguments
+from .._memory.arguments import Arguments
+from .._robot.steps import zeros
 from ..model import Notice
-from ..robot.steps import zeros
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

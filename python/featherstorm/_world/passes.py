@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _featherstorm
-from ..memory.arguments import Arguments
-from ..robot.law import law_of
-from ..robot.steps import pass_count, zeros
+from .._evaluation.evaluation import check_quaternions, tell_notices
+from .._memory.arguments import Arguments
+from .._robot.law import law_of
+from .._robot.steps import pass_count, zeros
 from ..symbols import symbols
-from ..table.evaluation import check_quaternions, tell_notices
 from .values import bound_values, check_bound, parameter_sizes
 
 if TYPE_CHECKING:
+    from .._robot.law import Rigid
     from ..model import Model
-    from ..robot.law import Rigid
     from ..typing import Array, ArrayLike
     from .state import Felt
 

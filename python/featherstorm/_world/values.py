@@ -12,7 +12,7 @@ from .. import _featherstorm
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..memory.arguments import Call
+    from .._memory.arguments import Call
     from ..model import Model
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..memory.arguments import Call
+    from .._memory.arguments import Call
     from ..typing import Array
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
-from ..memory.arguments import Call
+from .._memory.arguments import Call
 from ..symbols import symbols, values_of
 from .names import compiled, number_of
 from .passes import passes
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..memory.library import Library
+    from .._memory.library import Library
+    from .._robot.law import Rigid
     from ..model import Model
-    from ..robot.law import Rigid
     from .state import Text
 
     Memory = tuple[Any, Any]  # of the engine, and its view
