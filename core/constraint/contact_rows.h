@@ -25,6 +25,7 @@
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/rows.h"
 #include "core/constraint/world_motion.h"
+#include "core/scalar/unroll.h"
 
 namespace featherstorm {
 
@@ -138,6 +139,20 @@ template <class T, class P> FS_HD ContactAnswer<T> contact_answer(const ContactG
           min(d * T(g.hardness) * rcp(T(1.0) - d), T(1.0 / least_denominator))};
 }
 
+// Bound A D of the tangents of a cone by greatest_tangent_weight, and set mu as of the impedance ratio that gives this.
+//
+// in      weight  1 / R of the normal
+// in-out  rows    D, friction
+template <class T, class P>
+FS_CALLED FS_HD void soften_tangents(const ContactGains<P>& g, const T& weight, int dimension, const auto& rows) {
+  T greatest(0.0);
+  for (int k = 1; k < dimension; k++) greatest = max(greatest, T(g.weight[k]));
+  const T softer = max(T(1.0), weight * greatest * rcp(T(greatest_tangent_weight) * T(g.hardness)));
+  const T harder = rcp(softer);
+  rows.friction[0] = rows.friction[0] * sqrt(softer);
+  for (int k = 1; k < dimension; k++) rows.D[k] = rows.D[k] * harder;
+}
+
 // Writes weight, stiffness and damping of the rows of one contact.
 //
 // in   r  distance less margin
@@ -146,22 +161,13 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
-  T softer = one;  // factor on R of the tangents
-  if (g.is_hard) {
-    T weight(0.0);
-    for (int k = 1; k < dimension; k++) weight = max(weight, T(g.weight[k]));
-    softer = max(one, answer.weight * weight * rcp(T(greatest_tangent_weight) * T(g.hardness)));
-  }
   for (int k = 0; k < dimension; k++) {
     const T aref =
         k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
     rows.D[k] = select(active, answer.weight * T(g.weight[k]), zero), rows.aref[k] = select(active, aref, zero);
     rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
   }
-  if (!g.is_hard) return;
-  rows.friction[0] = rows.friction[0] * sqrt(softer);
-  const T harder = rcp(softer);
-  for (int k = 1; k < dimension; k++) rows.D[k] = rows.D[k] * harder;
+  if (g.is_hard) soften_tangents<T>(g, answer.weight, dimension, rows);
 }
 // in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>

@@ -19,7 +19,7 @@ COLUMNS = ["kernel", "target", "registers", "stack", "spill_stores", "spill_load
 KERNEL = re.compile(
     r"op_kernelINS_4FormINS_5table\d+(Op\w+?)ELNS_8OptionalE([012])EEE([fd])NS_11DeviceModelI[fd]Li(\d+)E"
 )
-SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])LNS_10SolverTextE([0123])E")
+SOLVER = re.compile(r"solver_kernel.*SolverArgumentsI([fd])LNS_15SolverAlgorithmE([0123])E")
 DRAW = re.compile(r"draw_kernelI([fd])E")
 DENSE = re.compile(r"dense_kernelI([fd])E")
 
