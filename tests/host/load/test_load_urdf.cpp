@@ -207,10 +207,10 @@ TEST(LoadUrdf, AddsTheInertiaOfFixedLinksWithoutMass) {
 TEST(LoadUrdf, RefusesAJointWhoseInertiaIsZeroEverywhere) {
   const std::string rod = "<robot><link name='a'/>" + link("b", "1", moments("1", "1", "0")) + kHinge + "</robot>";
   const std::string words = error_of(rod);
-  EXPECT_EQ(words.find("x.urdf:1: joint 'j': moves no inertia, or none that the joints beyond it do not move as well"),
+  EXPECT_EQ(words.find("x.urdf:1: joint 'j': moves no inertia, or only inertia that the joints beyond it move as well"),
             0u)
       << words;
-  EXPECT_NE(words.find("Give the joint a rotor (armature)"), std::string::npos) << words;
+  EXPECT_NE(words.find("give the joint a rotor (armature)"), std::string::npos) << words;
   EXPECT_EQ(load_urdf_text(rod, "x.urdf", {.armature = 0.25}).model.armature, std::vector<double>{0.25});
   // two hinges about one axis with nothing between them
   const std::string twice =
