@@ -102,7 +102,7 @@ class WorldWriter {
               "opt.disableactuator", "opt.noslip_iterations"},
              {});
     t_.count({"opt.solver"}, {2});  // Newton
-    t_.count({"opt.iterations"}, {100});
+    t_.count({"opt.iterations"}, {200});
     t_.count({"na", "ntendon", "nsensor", "nsensordata", "nsite", "ncam", "npair", "nexclude"}, {});
   }
 

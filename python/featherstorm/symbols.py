@@ -30,7 +30,7 @@ traced = _featherstorm.traced
 # the greatest number of both dtypes, which stands for infinity in comparisons
 LARGEST = float(np.finfo(np.float32).max)
 NO_TRUTH = (
-    "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of "
+    "a traced value has no truth value, nor a number yet: the function is called once, for all states. Instead of "
     "if, and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
 )
 
