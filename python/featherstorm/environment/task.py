@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .mirror import Mirror
     from ..model import Model
     from ..typing import ArrayLike, Names
     from .draws import Draws
     from .memory import Memory
+    from .mirror import Mirror
     from .state import EnvironmentState as State
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..environment.env import Env
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
 from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..environment.env import Env
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from ..symbols import symbols, values_of
 from .velocity_robots import FLOOR, LEGS, Scenery, add_floor, go1_spec, go2_spec, stance_height

@@ -290,9 +290,7 @@ def test_the_engine_takes_dlpack_as_it_comes(go2, state):
 
 
 def test_a_batch_too_large_for_memory_says_how_many_bytes(arm):
-    words = (
-        r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: use several smaller batches"
-    )
+    words = r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: use several smaller batches"
     with pytest.raises(MemoryError, match=words):
         fs.Batch(arm, 10**12).v
     with pytest.raises(MemoryError, match=words):
