@@ -1,1 +1,1 @@
-"""What rollouts and planners are made of."""
+"""Results of rollouts and samples of planners."""

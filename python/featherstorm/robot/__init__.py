@@ -1,1 +1,1 @@
-"""What a robot carries beside its tree, where it comes from, and which operation moves it on."""
+"""Loaders of robots, their loops, couplings and contacts, and the choice of the operation that steps them."""
