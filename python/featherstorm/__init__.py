@@ -66,9 +66,9 @@ from .simulation import Simulation, Status
 
 if _TYPE_CHECKING:
     from . import learning as learning, rl as rl
-    from ._table import *  # noqa: F403  # what __getattr__ makes
+    from ._table import *  # noqa: F403  # the functions that __getattr__ makes
 
-_LATE = ("learning", "rl")  # modules that few need, or that import other packages
+_LATE = ("learning", "rl")  # imported at first use: rarely needed, or importing other packages
 _MODULES = ("device", "jax", "mujoco", "planning", "symbols", "torch")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 
@@ -134,7 +134,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """Operations of the table without a function of their own, with the signature and the shapes of their row."""
+    """Return an operation of the table that has no function of its own; the table gives its signature and shapes."""
     if name in _LATE:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _FORMER:

@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code: 0 done, 1 something failed, 2 wrong arguments, 130 interrupted."""
+    """Run a command and return the exit code: 0 done, 1 something failed, 2 wrong arguments, 130 interrupted."""
     options = parser().parse_args(arguments)
     try:
         code = options.main(options) or 0
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except (
         BrokenPipeError
-    ):  # who read the output has gone: nothing more is to be written there, at the interpreter's end either
+    ):  # the reader of the output has gone: redirect stdout, because the interpreter flushes it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:

@@ -29,14 +29,16 @@ class Batch:
         batch.run("fd")
         batch.a                       # (4096, nv), strides (1, stride): a view, no copy
 
-    The arrays have the names of `model.ops`: every input and output of an operation is an attribute, made when it is
-    first used: `q` as model.q0, parameters as the model's, all others as zeros. Assignment copies into it. Where two operations give one name to
-    arrays of different sizes, the second one's is OPERATION_NAME. In-place arrays are the engine's fastest path.
+    The arrays have the names of `model.ops`: every input and output of an operation is an attribute, created at its
+    first use. `q` starts as model.q0, parameters start as the model's, all other arrays as zeros. Assignment copies
+    into the array. Where two operations give one name to arrays of different sizes, the array of the second one is
+    called OPERATION_NAME. In-place arrays are the engine's fastest path.
 
-    device   "cpu", "cuda" or "cuda:1". On a device the attributes are DeviceArrays: torch.from_dlpack(batch.q) is the
-             same memory, numpy.asarray(batch.q) a copy. Assignment takes arrays of the CPU (and waits) and of the device.
-    stream   the number of the CUDA stream that all work is put on, such as torch.cuda.Stream().cuda_stream, which must
-             outlive the batch; 0 is the default stream. run() does not wait for it.
+    device   "cpu", "cuda" or "cuda:1". On a device the attributes are DeviceArrays: torch.from_dlpack(batch.q) shares
+             the memory, numpy.asarray(batch.q) copies. Assignment takes arrays on the CPU (and waits) and on the
+             device.
+    stream   the number of the CUDA stream for all work, such as torch.cuda.Stream().cuda_stream; the stream must
+             outlive the batch; 0 is the default stream. run() does not wait for the stream.
     """
 
     model: Model
@@ -88,7 +90,7 @@ class Batch:
         refuse_pickle("Batch", "pickle its model and arrays, and make a Batch there")
 
     def buffer(self, name: str) -> _featherstorm.Buffer:
-        """The engine's Buffer of an array."""
+        """Return the engine's Buffer of an array."""
         if name not in self._buffers:
             if name not in self._shapes:
                 raise AttributeError(f"Batch has no array '{name}'; there are {', '.join(self._shapes)}")
@@ -116,8 +118,12 @@ class Batch:
         return [*super().__dir__(), *self._shapes]
 
     def run(self, op: str, frame: Frame | None = None, repeat: int = 1, **numbers: ArrayLike) -> None:
-        """Runs an operation on the arrays of its names. `numbers`: its uniforms, such as dt [s], those of each of `repeat`
-        passes."""
+        """Run an operation on the arrays of its names.
+
+        frame     of operations that need one: name or index
+        repeat    times that the operation runs; each run takes the outputs of the one before
+        numbers   uniforms of the operation, the same in every run, such as dt [s]
+        """
         row, model = self.model.row(op), self.model
         uniforms = model.uniform_values(op, numbers)
         inputs, outputs = ([self.buffer(name) for name in names] for names in self._names[op])

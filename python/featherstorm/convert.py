@@ -1,8 +1,8 @@
-"""Whole states in the layout of other libraries.
+"""Conversion of states to and from Pinocchio's layout.
 
 Pinocchio's free-flyer has the quaternion x y z w behind the position, and both halves of its velocity in the body's
-axes; ours is w x y z, the linear velocity in world axes. The order of joints may differ (Pinocchio sorts the children
-of a link by name) and its unlimited revolute joints have q = (cos, sin).
+axes. Ours has w x y z, and the linear velocity in world axes. The order of joints may differ (Pinocchio sorts the
+children of a link by name), and Pinocchio's unlimited revolute joints have q = (cos, sin).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocchio_model: Any = None) -> Array:
-    """(q, v), or q alone, in Pinocchio's layout; both (B, n) or (n,).
+    """Convert (q, v), or q alone, to Pinocchio's layout; both (B, n) or (n,).
 
-    pinocchio_model   a pinocchio.Model of the same robot: its order of joints, found by name; without it the order is
-                      ours and unlimited joints stay plain angles
+    pinocchio_model   a pinocchio.Model of the same robot: the result has its order of joints, matched by name. None:
+                      the order is ours and unlimited joints stay plain angles
     """
     batch, arrays = states("to_pinocchio", model, q, v)
     check_quaternions(model, "to_pinocchio", "q", arrays[0])
@@ -56,9 +56,10 @@ def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocch
 
 
 def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocchio_model: Any = None) -> Array:
-    """The inverse of `to_pinocchio`: (q, v), or q alone, in our layout, from Pinocchio's; both (B, n) or (n,).
+    """Convert (q, v), or q alone, from Pinocchio's layout to ours, the inverse of `to_pinocchio`; both (B, n) or (n,).
 
-    Errors: ValueError for a joint that the Pinocchio model has not, shapes, and quaternions that are no unit ones.
+    Errors: ValueError for a joint that the Pinocchio model lacks, for wrong shapes, and for quaternions that are not
+    unit.
     """
     columns = joint_columns(model, pinocchio_model)
     batch, arrays = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
@@ -88,7 +89,7 @@ def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinoc
 def states(
     op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int | None = None
 ) -> tuple[Arguments, list[npt.NDArray[Any]]]:
-    """The arguments of a call, and the arrays of all instances."""
+    """Return the arguments of a call and the arrays of all instances."""
     given = [("q", nq or model.nq, q)] + ([] if v is None else [("v", model.nv, v)])
     for name, _, x in given:
         if (device := device_of(x)) != HOST:
@@ -98,7 +99,7 @@ def states(
 
 
 def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, int, int, bool]]:
-    """(body, first column of q, of v, width of q, whether q is (cos, sin)) of each joint in the other's layout."""
+    """Return (body, first column of q, first column of v, width of q, True if q is (cos, sin)) of each joint there."""
     if other is None:
         return [(b, b["q"][0], b["v"][0], b["q"][1] - b["q"][0], False) for b in model.bodies]
     columns = []
@@ -118,7 +119,7 @@ def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, i
 
 
 def rotations(quat_wxyz: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rotation matrices (B, 3, 3) of unit quaternions (B, 4)."""
+    """Convert unit quaternions (B, 4) to rotation matrices (B, 3, 3)."""
     w, x, y, z = quat_wxyz.T
     R = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

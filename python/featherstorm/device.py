@@ -1,8 +1,11 @@
-"""Arrays on CUDA devices: taken by DLPack where they lie, results by the library of the first array on the same device.
+"""Arrays on CUDA devices.
 
-Work is put on a stream and calls do not wait for it: on PyTorch's or CuPy's current stream where the first array is
-theirs, on the stream of a Batch or Simulation where it is an array of one, else on the default stream. JAX, and other
-libraries of the array API standard, know no stream of ours: with these a call waits until its results are there.
+Inputs are read in place by DLPack; results are arrays of the first input's library, on its device.
+
+Work is put on a stream, and calls do not wait for it. The stream is PyTorch's or CuPy's current one where the first
+array is theirs, the stream of the Batch or Simulation where the array belongs to one, else the default stream. JAX, and
+other libraries of the array API standard, have no access to our stream: with these a call waits until its results are
+ready.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ if TYPE_CHECKING:
 HOST = -1  # the engine's number of the CPU
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLPack's device types
 LEGACY_STREAM = 1  # DLPack's name for CUDA's default stream, whose number is 0
-NO_WAIT = -1  # DLPack: the consumer sees to the order of the work itself
+NO_WAIT = -1  # DLPack: the consumer orders the work itself
 
 
 def device_of(x: Array) -> int:
-    """The number of the CUDA device an array lies on, HOST for all else."""
+    """Return the number of the CUDA device of an array, HOST for everything else."""
     if type(x) is np.ndarray or not hasattr(x, "__dlpack_device__"):
         return HOST
     kind, number = x.__dlpack_device__()
@@ -35,12 +38,15 @@ def device_of(x: Array) -> int:
 
 
 def on_cpu(x: Array) -> bool:
-    """Return whether an array lies on the CPU, as far as DLPack tells."""
+    """Return True if an array is on the CPU; an array without DLPack counts as one."""
     return not hasattr(x, "__dlpack_device__") or int(x.__dlpack_device__()[0]) in (CPU, CUDA_HOST)
 
 
 def device_number(device: object, what: str) -> int:
-    """HOST for "cpu"; the number of "cuda", "cuda:1", or what prints like these. ValueError for all else."""
+    """Return HOST for "cpu", and the number of "cuda" or "cuda:1", also for objects that print like these.
+
+    Errors: ValueError for any other name.
+    """
     text = str(device)
     if text == "cpu":
         return HOST
@@ -51,27 +57,27 @@ def device_number(device: object, what: str) -> int:
 
 
 def device_name(number: int) -> str:
-    """Return the name of a device number, the inverse of device_number: "cpu", "cuda:1"."""
+    """Return the name of a device, the inverse of device_number: "cpu", "cuda:1"."""
     return "cpu" if number == HOST else f"cuda:{number}"
 
 
 def place(number: int) -> str:
-    """A device in a message."""
+    """Return the name of a device for messages."""
     return "the CPU" if number == HOST else f"CUDA device {number}"
 
 
 class Stream:
-    """A stream of a CUDA device, for a Batch or Simulation (stream=stream.number) and for graphs of what they do.
+    """A stream of a CUDA device, for a Batch or Simulation (stream=stream.number) and for CUDA graphs of their calls.
 
         stream = fs.device.Stream()
         sim = fs.Simulation(model, 4096, dt=2e-3, device="cuda", stream=stream.number)
-        sim.step(tau)                                 # once, so that memory is there and kernels are loaded
+        sim.step(tau)                                 # once, to allocate memory and load kernels
         graph = stream.capture(lambda: [sim.step(tau) for _ in range(20)])
         graph.launch()                                # the same again, as one launch
 
-    A simulation goes back and forth between two states: capture an even number of its steps, else each launch begins with the
-    state that the first one began with.
-    Raises ValueError with CUDA's words.
+    A simulation alternates between two state buffers: capture an even number of its steps, else each launch begins with
+    the state that the first one began with.
+    Errors: ValueError with CUDA's message.
     """
 
     def __init__(self, device: object = "cuda") -> None:
@@ -83,39 +89,42 @@ class Stream:
         self.number = self.handle.number
 
     def synchronise(self) -> None:
-        """Waits until everything given to the stream is done, and raises what went wrong there."""
+        """Wait until all work on the stream is done, and raise the errors of that work."""
         _featherstorm.synchronise(self.device, self.number)
 
     def capture(self, work: Callable[[], object]) -> Graph:
-        """A Graph of what work() gives to the stream, which is kept instead of done. Arrays of these calls must stay."""
+        """Record the work that work() puts on the stream, without running it, as a Graph.
+
+        Arrays of these calls must stay alive.
+        """
         return Graph(self, work)
 
     def elapsed(self, work: Callable[[], object]) -> float:
-        """Seconds that what work() gives to the stream takes on the device; waits for it."""
+        """Return the device time of the work that work() puts on the stream [s]; waits for it."""
         return _featherstorm.elapsed(self.device, self.number, work)
 
 
 class Graph:
-    """The work that Stream.capture recorded."""
+    """Work that Stream.capture recorded."""
 
     def __init__(self, stream: Stream, work: Callable[[], object]) -> None:
-        self.stream, self.work = stream, work  # and with it the arrays
+        self.stream, self.work = stream, work  # keeps the arrays alive that `work` refers to
         self.handle = _featherstorm.DeviceGraph(stream.device, stream.number, work)
 
     def launch(self, stream: Stream | None = None) -> None:
-        """Gives all of it to the stream it was captured from, or to another of the same device."""
+        """Put the recorded work on the stream it was captured from, or on another stream of the same device."""
         self.handle.launch((stream or self.stream).number)
 
 
 class DeviceArray:
-    """An array in the engine's memory on a CUDA device, taken whole by any library with DLPack.
+    """An array in the engine's memory on a CUDA device, which any library with DLPack can import as a whole.
 
-    torch.from_dlpack(x), cupy.from_dlpack(x), jax.numpy.from_dlpack(x)   the same memory, not for JAX's own use
-    numpy.asarray(x), x.numpy()                                          a copy on the CPU; it waits
-    x[:] = y                                                             copies what broadcasts to it, from the CPU or the device
+    torch.from_dlpack(x), cupy.from_dlpack(x), jax.numpy.from_dlpack(x)   share the memory; JAX must not reuse it
+    numpy.asarray(x), x.numpy()                                          copy to the CPU; these wait
+    x[:] = y                                                             copies y, broadcast, from the CPU or the device
 
-    first   the number of its first component in the buffer; None: it is the whole buffer
-    axis    that of the instances; 0: the first one
+    first   index of the first component in the buffer; None: the array is the whole buffer
+    axis    axis of the instances; 0: the first one
     """
 
     def __init__(
@@ -142,7 +151,7 @@ class DeviceArray:
         return self.capsule()
 
     def settle(self, stream: int | None) -> None:
-        """Waits for the work on our stream, unless the reader's is the same or sees to the order itself."""
+        """Wait for the work on our stream, unless the reader uses the same stream or orders the work itself."""
         if stream != NO_WAIT and (stream or LEGACY_STREAM) != (self.stream or LEGACY_STREAM):
             _featherstorm.synchronise(self.device, self.stream)
 
@@ -153,17 +162,17 @@ class DeviceArray:
 
     @property
     def memory(self) -> Any:
-        """(instances, n) as the engine takes it."""
+        """The array as the engine reads it, (instances, n)."""
         size = int(np.prod(self.tail))
         return self.buffer if self.first is None else self.buffer.columns(self.first, [size])
 
     def part(self, first: int, tail: Sequence[int]) -> DeviceArray:
-        """Some of its components, from number `first` on, as an array (instances, *tail) in the same memory."""
+        """Return the components from number `first` on as an array (instances, *tail) in the same memory."""
         first += self.first or 0
         return DeviceArray(self.buffer, tail, self.instances, self.dtype, self.device, self.stream, first)
 
     def numpy(self) -> npt.NDArray[Any]:
-        """A copy on the CPU, a numpy array of the same shape."""
+        """Return a copy on the CPU, a numpy array of the same shape."""
         host = _featherstorm.Buffer(self.dtype.name, self.instances, int(np.prod(self.tail)))
         _featherstorm.copy(self.memory, host, self.stream)
         copy: Array = host.view(self.tail, self.axis)
@@ -182,12 +191,16 @@ class DeviceArray:
     def __setitem__(self, index: object, value: Array) -> None:
         if index is not Ellipsis and index != slice(None):
             raise TypeError(
-                "an array in the engine's memory on a device is written whole, by x[:] = ...: convert it first, as by torch.from_dlpack"
+                "an array in the engine's memory on a device is written whole, by x[:] = ...: convert it first, as by "
+                "torch.from_dlpack"
             )
         self.assign(np.asarray(value, self.dtype) if device_of(value) == HOST else value, "what is assigned")
 
     def assign(self, value: Array, what: str) -> None:
-        """Copies an array that broadcasts to this one's shape, from the CPU or the same device. Raises ValueError."""
+        """Copy an array, from the CPU (broadcast) or from the same device (same shape and dtype).
+
+        Errors: ValueError, TypeError.
+        """
         if self.axis:
             raise ValueError(f"{what}: an array with its instances on axis {self.axis} is read, not written")
         device = device_of(value)
@@ -216,7 +229,7 @@ class DeviceArray:
 
 
 class ComponentRows(DeviceArray):
-    """The memory of a Buffer as it lies: (components, stride), contiguous."""
+    """The memory of a Buffer in its own layout: (components, stride), contiguous."""
 
     def __init__(
         self, buffer: _featherstorm.Buffer, components: int, dtype: npt.DTypeLike, device: int, stream: int
@@ -228,5 +241,5 @@ class ComponentRows(DeviceArray):
 
 
 def dtype_name(x: Array) -> str:
-    """'float32' of any library's dtype."""
+    """Return the name of any library's dtype, such as 'float32'."""
     return str(x.dtype).rpartition(".")[2]

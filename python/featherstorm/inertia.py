@@ -3,7 +3,7 @@
 shank = fs.inertia.cylinder(2.0, 0.04, 0.4) + fs.inertia.sphere(0.3, 0.05).placed([0, 0, 0.2])
 builder.add_link("shank", shank)
 
-Solids have their axis along z and their centre in the origin, but for the cone. Masses [kg], lengths [m]. A size that is
+Solids have their axis along z and their centre in the origin, except the cone. Masses [kg], lengths [m]. A size that is
 negative, zero or not finite raises ValueError; a mass may be zero.
 """
 
@@ -56,15 +56,18 @@ def box_shell(mass: float, size: _npt.ArrayLike) -> MassProperties:
 
 
 def mesh(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
-    """A solid of this density [kg/m^3] whose surface is closed, with triangles (n, 3) of vertices (m, 3) [m],
-    counter-clockwise seen from outside. Raises ValueError where an edge is open or the surface is inside out."""
+    """A solid of this density [kg/m^3] with a closed surface of triangles (n, 3), indices of vertices (m, 3) [m].
+
+    Triangles are counter-clockwise seen from outside. Errors: ValueError where an edge is open or the surface is inside
+    out.
+    """
     return MassProperties.mesh(
         density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)
     )
 
 
 def mesh_shell(density: float, vertices: _npt.ArrayLike, triangles: _npt.ArrayLike) -> MassProperties:
-    """A surface of this density [kg/m^2], open or closed; arguments as those of `mesh`."""
+    """A surface of this density [kg/m^2], open or closed; the other arguments are those of `mesh`."""
     return MassProperties.mesh_shell(
         density, _numbers("vertices", vertices, float, 3), _numbers("triangles", triangles, int, 3)
     )

@@ -5,11 +5,11 @@
     a = fsj.fd(model, q, v, tau)
     gradient = jax.grad(lambda tau: (fsj.fd(model, q, v, tau) ** 2).sum())(tau)
 
-Every operation of `model.ops` is a function here, fsj.NAME(model, *arrays, frame=None, **numbers), as is `run` for those
-known by name. Results are those of the operations' rows: M is packed, poses are rows of 12. Arrays of one row stand for the
-whole batch. Parameters bound to the model (`Model.bind`) are differentiated as well. Reverse mode (jax.custom_vjp); numbers
-such as dt and kp are held fixed. The work is done on the CPU through jax.pure_callback; under vmap the batches are joined.
-Quaternions are not checked.
+Every operation of `model.ops` is a function here, fsj.NAME(model, *arrays, frame=None, **numbers); `run` calls one by
+its name. Results have the layout of the table of operations: M is packed, poses are rows of 12. An array of one
+instance applies to the whole batch. Parameters bound to the model (`Model.bind`) are differentiated as well. Only
+reverse mode exists (jax.custom_vjp); numbers such as dt and kp are held fixed. The work is done on the CPU through
+jax.pure_callback; under vmap the batches are joined. Quaternions are not checked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["run", "step"]
 def call(
     model: Model, op: str, frame: Frame | None, numbers: Mapping[str, Any], arrays: Sequence[jax.Array]
 ) -> tuple[jax.Array, ...]:
-    """An operation or a derivative of one, as a callback on arrays (..., n) of equal leading axes."""
+    """Call an operation or a derivative of one, as a callback on arrays (..., n) of equal leading axes."""
     row = model.row(op)
     lead, dtype = arrays[0].shape[:-1], arrays[0].dtype
     shapes = tuple(jax.ShapeDtypeStruct((*lead, n), dtype) for _, n in row.outputs)  # type: ignore[no-untyped-call]
@@ -55,7 +55,10 @@ def call(
 def differentiable(
     model: Model, op: str, frame: Frame | None, numbers: tuple[tuple[str, Any], ...]
 ) -> Callable[..., tuple[jax.Array, ...]]:
-    """The operation with its gradient; kept with the model, so that jax.jit knows it again."""
+    """Return the operation with its gradient.
+
+    The model keeps it, because jax.jit caches by the identity of the function.
+    """
     kept = model.__dict__.setdefault("_jax", {})
     key = (op, frame, numbers)
     if key not in kept:
@@ -83,7 +86,11 @@ def make(
 
 
 def run(model: Model, op: str, *arrays: ArrayLike, frame: Frame | None = None, **numbers: Any) -> Any:
-    """Any operation of `model.ops` by name: arrays in its order, its uniforms by keyword; an array or a tuple of them."""
+    """Run any operation of `model.ops` by name; returns an array or a tuple of arrays.
+
+    arrays    inputs in the order of the operation
+    numbers   its uniforms, by keyword
+    """
     op, given = form(model, op, arrays)
     row = model.row(op)
     given = model.with_parameters(row, given)
@@ -122,9 +129,10 @@ def step(
     ignore: Names = (),
     **numbers: Any,
 ) -> tuple[jax.Array, ...]:
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt.
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; each substep takes dt / substeps.
 
-    Of a model file's world with respect to q, v, act, ctrl and tau, through its contacts (`featherstorm.step_vjp`); a WorldStep.
+    For a model with a world, gradients are with respect to q, v, act, ctrl and tau, through its contacts
+    (`featherstorm.step_vjp`); the result is a WorldStep.
     """
     op = step_op(model, "step", ignore)
     if op == "world":
@@ -148,8 +156,10 @@ def step(
 
 
 def world_operation(model: Model, dt: float | None, substeps: int | None) -> Callable[..., tuple[jax.Array, ...]]:
-    """The step of a model file's world with its gradient, on q, v, act, ctrl, tau, qacc and the model's parameters of equal leading
-    axes; kept with the model."""
+    """Return the step of a model file's world with its gradient; the model keeps it.
+
+    Its arguments are q, v, act, ctrl, tau, qacc and the model's parameters, of equal leading axes.
+    """
     kept = model.__dict__.setdefault("_jax", {})
     key = ("world", dt, substeps)
     if key in kept:

@@ -1,4 +1,4 @@
-"""Models of robots by name, of files, and of MuJoCo's compiled models."""
+"""Loading of models: by the name of a built-in robot, from files, and from MuJoCo's compiled models."""
 
 from __future__ import annotations
 
@@ -37,28 +37,34 @@ def load(
     armature: float = 0.0,
     world: bool | UrdfWorld = False,
 ) -> Model:
-    """Loads a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
+    """Load a robot: a built-in name (`robots()`), a .urdf file, or an MJCF .xml file through the package mujoco.
 
-        floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
-                        robot, False for a file. MJCF says it itself.
-        threads         0: all cores
-        isa             instruction set, "avx512", "avx2" or "base"; "": the widest there is
-        assemble        False: with the kernels that serve any robot (`Model`)
-        parameters      names of the robot's numbers that can differ from instance to instance (`Model.bind`)
-        loops           joints that close kinematic loops, of `Loop`; for `fd_loops`, `loop_step` and others
-        couplings       joints that follow others, of `Coupling`; for `fd_coupled`, `coupled_step` and others
-        mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they are couplings
-        contacts        featherstorm.Contact of what may touch what; sweeps, relax: see featherstorm._robot.contacts.with_contacts
-        strict          what is odd in a file but has a meaning (an inertia that no body has, a mimic of no joint) is an error; else
-                        it is kept as it is written, and a Notice says what
-        armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
-        world           for URDF: True or a `UrdfWorld`, what the file's collision elements touch, and the ground where it is asked for;
-                        equalities of it hold mimic joints. False: collision elements are ignored
-    `step`, `Simulation` and `Rollout` go by what the robot carries: an MJCF file's world, with the file's actuators, contacts,
-        constraints and timestep, or what is given here. Other operations take its tree with all joints free; forward and inverse
-        dynamics (fd, rnea and others) refuse one with loops or couplings unless they are told `ignore=`.
-        Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
-        joint or contact and what is wrong with it.
+    floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
+                    robot, False for a file. MJCF says it itself.
+    threads         0: all cores
+    isa             instruction set, "avx512", "avx2" or "base"; "": the widest one available
+    assemble        False: use the kernels for any robot (`Model`)
+    parameters      names of the robot's numbers that can differ between instances (`Model.bind`)
+    loops           joints that close kinematic loops, each a `Loop`; for `fd_loops`, `loop_step` and others
+    couplings       joints that follow others, each a `Coupling`; for `fd_coupled`, `coupled_step` and others
+    mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they become
+                    couplings
+    contacts        featherstorm.Contact of each pair that may touch; sweeps, relax: see
+                    featherstorm.robot.contacts.with_contacts
+    strict          True: oddities of a file that still have a meaning (an inertia that no body has, a mimic of no
+                    joint) are errors; False: they are kept as written, and a Notice names them
+    armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]
+    world           for URDF: True or a `UrdfWorld` makes a world with contacts of the file's collision elements, and
+                    the ground where requested; mimic joints become its equalities. False: collision elements are
+                    ignored
+
+    `step`, `Simulation` and `Rollout` use all that the model carries: an MJCF file's world, with the file's actuators,
+    contacts, constraints and timestep, or the loops, couplings and contacts given here. Other operations use the tree
+    alone, with all joints free. Forward and inverse dynamics (fd, rnea and others) refuse a model with loops or
+    couplings unless `ignore=` names them.
+
+    Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
+    joint or contact and the reason.
     """
     text = os.fspath(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
@@ -103,7 +109,7 @@ def load(
 
 
 def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
-    """One Notice of what no robot has and was kept as it is written."""
+    """Warn with one Notice about oddities of the file that were kept as written."""
     if robot.odd:
         more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
         warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
@@ -112,15 +118,17 @@ def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
 def from_mujoco(
     compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
 ) -> Model:
-    """A Model from a mujoco.MjModel, or from a mujoco.MjSpec, which is compiled; q and v have MuJoCo's layout, and joints its order.
+    """Make a Model from a mujoco.MjModel, or from a mujoco.MjSpec, which is compiled.
 
-    name  of the robot, for messages; the others as in `load`
-    Steps have all that the file says (docs/reference/world.md); what they leave out is in `notices`, such as pairs of geoms that have no
-    contacts here. A step, a Simulation and a Rollout of the model are those of `compiled` as it is now.
-    Armature of tendons is part of M and of the bias force in steps and in `mass_and_bias`; operations on the tree, such as `crba`
-    and `rnea`, leave it out, with a sentence in `notices`.
-    Errors: ValueError for flexible bodies, which would make M and the bias force wrong; for a spec that MuJoCo does not compile.
-    TypeError for another object.
+    q, v and joints have MuJoCo's order.
+
+    name  of the robot, for messages; the other arguments are those of `load`
+    Steps simulate all that the file says (docs/reference/world.md). `notices` lists the omissions, such as pairs of
+    geoms without contacts here. A step, a Simulation and a Rollout of the model are those of `compiled` as it is now.
+    Armature of tendons is part of M and of the bias force in steps and in `mass_and_bias`. Operations on the tree, such
+    as `crba` and `rnea`, leave it out, with a sentence in `notices`.
+    Errors: ValueError for flexible bodies, which would make M and the bias force wrong, and for a spec that MuJoCo does
+    not compile. TypeError for another object.
     """
     import mujoco
 
@@ -129,12 +137,13 @@ def from_mujoco(
     m = compiled.compile() if isinstance(compiled, mujoco.MjSpec) else compiled
     if not isinstance(m, mujoco.MjModel):
         raise TypeError(
-            f"from_mujoco: compiled is a {type(m).__name__}, expected mujoco.MjModel or mujoco.MjSpec; load takes a file's path"
+            f"from_mujoco: compiled is a {type(m).__name__}, expected mujoco.MjModel or mujoco.MjSpec; load takes a "
+            "file's path"
         )
     robot, file = robot_from_mujoco(m, name)
     return Model(robot, threads, isa, assemble, parameters, file=file)
 
 
 def robots() -> list[str]:
-    """Names of the built-in robots."""
+    """Return the names of the built-in robots."""
     return [name for name, *_ in _featherstorm.robots()]

@@ -1,4 +1,4 @@
-"""Model: a robot, what its coordinates are called, and the engine that evaluates it. Immutable but for its kernels."""
+"""Model: a robot, the names of its coordinates, and the engine that evaluates it. Immutable except for its kernels."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Row(NamedTuple):
     summary: str
     inputs: tuple[tuple[str, int], ...]  # (name, components)
     outputs: tuple[tuple[str, int], ...]
-    uniforms: tuple[tuple[str, int], ...]  # (name, components) of what is the same for all instances
-    shapes: dict[str, tuple[int, ...]]  # of inputs and outputs behind the batch, by name
+    uniforms: tuple[tuple[str, int], ...]  # (name, components) of numbers that all instances share
+    shapes: dict[str, tuple[int, ...]]  # shapes of inputs and outputs without the batch axis, by name
     uses_frame: bool
-    carried: bool  # its outputs are the inputs of the next pass
-    given: str  # the row that is given the optional inputs too, where it has kernels of its own
-    optional: tuple[str, ...]  # names of inputs that may be left out
-    on_device: bool  # takes arrays on a CUDA device; else only once `specialise` has made its kernel
+    carried: bool  # its outputs are the inputs of the next substep
+    given: str  # the operation with the optional inputs, where that one has its own kernels
+    optional: tuple[str, ...]  # names of inputs that may be omitted
+    on_device: bool  # True: takes arrays on a CUDA device; False: only after `specialise` has made its kernel
 
     @classmethod
     def of(cls, r: _featherstorm.OpRow) -> Row:
@@ -47,31 +47,31 @@ class Row(NamedTuple):
 
 
 class Notice(UserWarning):
-    """Something fell back to a slower path with the same results, or a file has what no robot has."""
+    """The engine fell back to a slower path with the same results, or a file has something that no real robot has."""
 
 
 class Model:
     """A robot. Made by `load`, `from_mujoco` or a `RobotBuilder`.
 
-    An operation's first use assembles its kernel for this robot, within milliseconds; `assemble=False`, or the
-    environment's FEATHERSTORM_ASSEMBLE=0, leaves it to the kernels that serve any robot.
+    The first use of an operation assembles its kernel for this robot, within milliseconds. With `assemble=False`, or
+    the environment variable FEATHERSTORM_ASSEMBLE=0, the kernels for any robot are used instead.
 
     nq, nv, nb, nf, nh   numbers of positions, velocities, moving bodies, frames, entries of a packed M
     nc, contacts         number of contacts, and the featherstorm.Contact of each
     joint_names, body_names, frame_names, q_names, v_names
     nl, n_constraints    kinematic loops and their constraints, rows of K
-    nu, u_names          independent velocities where joints are coupled; 0 and none where they are not
-    has_world, timestep  whether the robot has the world of a model file, and the file's timestep [s]
-    compiled             the mujoco.MjModel that it was made of, which nobody may change; None for others
-    n_ctrl, n_act        controls and activations of a model file's world; 0 where there is none
-    ctrl_lower, ctrl_upper (n_ctrl,)   the controls' ranges, infinite where there is none
+    nu, u_names          independent velocities where joints are coupled; else 0 and none
+    has_world, timestep  True if the robot has the world of a model file, and the file's timestep [s]
+    compiled             the mujoco.MjModel that the model was made from, which must not be changed; None for others
+    n_ctrl, n_act        controls and activations of a model file's world; 0 without a world
+    ctrl_lower, ctrl_upper (n_ctrl,)   ranges of the controls, infinite for a control without a range
     q0 (nq,)             neutral configuration: zeros and unit quaternions
-    lower, upper (nv,)   position limits, infinite where there is none [rad | m]
+    lower, upper (nv,)   position limits, infinite for a coordinate without limits [rad | m]
     max_velocity, max_effort, damping, friction, armature (nv,)
-    gravity (3,)         [m/s^2], world
+    gravity (3,)         [m/s^2], world axes
     row_start, column    layout of a packed M: row i holds its ancestors from the root, then i
-    notices              what the loader left out, a sentence each
-    parameters           names of the numbers that can differ from instance to instance, see `bind`
+    notices              what the loader left out, one sentence for each omission
+    parameters           names of the numbers that can differ between instances, see `bind`
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Model:
         self.nc = robot.nc
         self.parameters: tuple[str, ...] = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         self.evaluator = _featherstorm.Evaluator(robot, threads, isa, assemble, list(self.parameters))
-        self.bound: dict[str, Any] = {}  # name -> values of parameters that were bound; the others are the robot's own
+        self.bound: dict[str, Any] = {}  # name -> values of bound parameters; the others are the robot's own
         self._rows: dict[str, Row] = {}
-        self._refused: dict[str, str] = {}  # name -> why this robot cannot have it
+        self._refused: dict[str, str] = {}  # name of an operation -> why this robot does not support it
         for r in self.evaluator.ops:
             self._rows[r.name] = Row.of(r)
             if r.refused:
@@ -125,8 +125,10 @@ class Model:
 
     @property
     def ops(self) -> dict[str, Row]:
-        """The table of operations, by name; without those that this robot has not (of floating bases, loops, coupled
-        joints, contacts)."""
+        """The table of operations by name, excluding operations this robot does not support.
+
+        Operations may need a floating base, loops, coupled joints or contacts.
+        """
         forms = {row.given for row in self._rows.values()}
         return {name: row for name, row in self._rows.items() if name not in self._refused and name not in forms}
 
@@ -139,7 +141,10 @@ class Model:
         return self.evaluator.threads
 
     def row(self, op: str) -> Row:
-        """The row of an operation, or of a derivative: "fd_vjp", "fd_jvp". ValueError where the robot cannot have it."""
+        """Return the table entry of an operation or of its derivative ("fd_vjp", "fd_jvp").
+
+        Errors: ValueError where the robot does not support the operation; NotImplementedError for an unknown name.
+        """
         refused = self._refused.get(op) or self._refused.get(op[:-4])
         if refused:
             raise ValueError(f"{op}: {refused}")
@@ -154,33 +159,36 @@ class Model:
         return self._derivatives[op]
 
     def parameter(self, name: str) -> Array:
-        """The values of a parameter: what was bound, else the robot's own, of shape (n,) or, for com, inertia and
-        position, (nb, 3), (nb, 6), (nb, 3)."""
+        """Return the values of a parameter: the bound ones, else the robot's own.
+
+        The robot's own have shape (n,), or (nb, 3), (nb, 6), (nb, 3) for com, inertia, position.
+        """
         if name in self.bound:
             return self.bound[name]
         values = np.array(_featherstorm.parameter_values(self.robot, name))
         return values.reshape(_featherstorm.parameter_shape(self.robot, name))
 
     def bind(self, **values: ArrayLike) -> Model:
-        """The same model with other numbers: arrays of one value, or of one for each instance of a batch (B, ...).
+        """Return the same model with other numbers: one value for all instances, or one for each (B, ...).
 
             model = fs.load("go2", parameters=("mass", "friction"))
             heavier = model.bind(mass=model.parameter("mass") * scale[:, None])      # (B, nb)
             a = fs.fd(heavier, q, v, tau)
 
-        What can be bound must be named when loading. Names, shapes, units and axes:
+        Only parameters named when loading can be bound. Names, shapes, units and axes:
 
             gravity (3,) [m/s^2], world axes; mass (nb,) [kg] of a moving body with all that is fixed to it;
-            com (nb, 3) [m], its centre of mass, and inertia (nb, 6) [kg m^2], xx xy xz yy yz zz about it, in the axes of
-            model.body_names; position (nb, 3) [m], that link's origin in its parent's link at q = 0;
-            armature, damping, friction, lower, upper, max_effort (nv,)
+            com (nb, 3) [m], its centre of mass, and inertia (nb, 6) [kg m^2], xx xy xz yy yz zz about it, in the axes
+            of model.body_names; position (nb, 3) [m], that link's origin in its parent's link at q = 0; armature,
+            damping, friction, lower, upper, max_effort (nv,)
 
-        Of a model file's robot its tables besides, by MuJoCo's names, "opt_" before options: body_mass (nbody,), geom_friction
-        (ngeom, 3), actuator_gainprm, opt_gravity and others; steps of the file's world take these alone.
+        For the robot of a model file also its tables, by MuJoCo's names, with "opt_" before options: body_mass
+        (nbody,), geom_friction (ngeom, 3), actuator_gainprm, opt_gravity and others. Steps of the file's world take
+        these tables alone.
 
-        Nothing derived is kept: first moments and regrouped inertias are computed where they are used. What MuJoCo's compiler
-        derives from a table stays as it was.
-        Errors: TypeError for names that were not asked for.
+        No derived number is stored: first moments and regrouped inertias are computed at each use. Numbers that
+        MuJoCo's compiler derived from a table stay unchanged.
+        Errors: TypeError for names that were not given when loading.
         """
         for name in values:
             if name not in self.parameters:
@@ -188,19 +196,19 @@ class Model:
                 raise TypeError(f"{self.name}: {name} is a constant of this model; loaded with the parameters {named}")
         model = copy.copy(self)
         model.bound = {**self.bound, **values}
-        for kept in ("_rollouts", "_jax"):  # what was made with the other numbers
+        for kept in ("_rollouts", "_jax"):  # made with the old numbers
             model.__dict__.pop(kept, None)
         return model
 
     def with_parameters(self, row: Row, arrays: Sequence[Array]) -> list[Array]:
-        """The arguments of an operation with the parameters between its own inputs and what derivatives add."""
+        """Insert the parameters into the arguments of an operation, between its own inputs and those of derivatives."""
         at = [k for k, (name, _) in enumerate(row.inputs) if name in self.parameters]
         if not at or len(arrays) == len(row.inputs):
             return list(arrays)
         return [*arrays[: at[0]], *(self.parameter(row.inputs[k][0]) for k in at), *arrays[at[0] :]]
 
     def uniform_values(self, op: str, given: Mapping[str, Any], label: str | None = None) -> list[float]:
-        """The numbers of an operation's uniforms, one behind the other; a number stands for equal components."""
+        """Return the uniforms of an operation as one flat list; a single number fills all components of its uniform."""
         row, values = self.row(op), []
         if given.keys() != {name for name, _ in row.uniforms}:
             expected = ", ".join(name for name, _ in row.uniforms) or "none"
@@ -217,7 +225,10 @@ class Model:
         return values
 
     def frame(self, frame: Frame) -> int:
-        """The index of a frame given by name or index; negative ones count from the end. ValueError for one that is not there."""
+        """Return the index of a frame given by name or index; negative indices count from the end.
+
+        Errors: ValueError for a frame that does not exist.
+        """
         if isinstance(frame, str):
             if frame in self.frame_names:
                 return self.frame_names.index(frame)
@@ -229,7 +240,10 @@ class Model:
         return int(frame) % self.nf
 
     def joint(self, name: str) -> JointSlices:
-        """The slices of q and v of a joint: q[..., model.joint("knee").q]. ValueError for one that is not there."""
+        """Return the slices of q and v of a joint: q[..., model.joint("knee").q].
+
+        Errors: ValueError for a joint that does not exist.
+        """
         for body in self.bodies:
             if body["joint"] == name:
                 return JointSlices(slice(*body["q"]), slice(*body["v"]))
@@ -254,14 +268,15 @@ class Model:
         wait: bool = True,
         device: object = "cpu",
     ) -> bool | Future[bool]:
-        """Makes kernels for this robot now and uses them from now on; True where all of them could be made.
+        """Make kernels for this robot now and use them from now on; return True if all of them could be made.
 
-        Assembled where that can be done, as at an operation's first use; else compiled: that takes the compiler's
-        seconds the first time, later they come from the cache on disk. Warns with a Notice where there is no compiler
-        or the robot is too large; the kernels for any robot serve then.
+        Kernels are assembled where possible, as at the first use of an operation, else compiled. Compilation takes
+        seconds the first time; later the kernels come from the cache on disk. A Notice tells where there is no compiler
+        or the robot is too large; the kernels for any robot are used then.
 
-        device="cuda" or "cuda:1": by NVRTC for that device, which takes up to seconds the first time; kept on disk.
-        wait=False: returns a concurrent.futures.Future of the same at once, while the kernels for any robot serve.
+        device="cuda" or "cuda:1": compile by NVRTC for that device, which takes up to seconds the first time; kept on
+        disk. wait=False: return a concurrent.futures.Future of the same result at once; meanwhile the kernels for any
+        robot are used.
         """
         names = [ops] if isinstance(ops, str) else list(ops)
         dtype = np.dtype(dtype).name
@@ -269,7 +284,7 @@ class Model:
             self.row(op)
         frame, number = self.frame(frame), device_number(device, "specialise")
         if not wait:
-            from concurrent.futures import ThreadPoolExecutor  # 4 ms of an import that few need
+            from concurrent.futures import ThreadPoolExecutor  # here: the import takes 4 ms and is rarely needed
 
             pool = ThreadPoolExecutor(1, "featherstorm-specialise")
             future = pool.submit(self._specialise, names, dtype, frame, number)
@@ -281,26 +296,29 @@ class Model:
         return done
 
     def _specialise(self, names: Sequence[str], dtype: str, frame: int, device: int) -> bool:
-        # a list: all are made, whatever became of the first
+        # a list: all are made, even where the first one fails
         return all([self.evaluator.specialise(op, dtype, frame, device) for op in names])  # noqa: C419
 
     @property
     def checks(self) -> list[Check]:
-        """Results of comparing each kernel specialised for this robot with the generic kernel, in double:
-        a `Check` each. One that did not pass is not used, and a Notice said so."""
+        """Results of checking each kernel made for this robot, one `Check` for each.
+
+        Each kernel is compared with the algorithm in double that reads the model as data. A kernel that does not pass
+        is not used, and a Notice names it.
+        """
         return [
             Check(op, dtype, device_name(device), array, error, bound, passed)
             for op, dtype, device, array, error, bound, passed in self.evaluator.checks
         ]
 
     def specialised(self, op: str, dtype: npt.DTypeLike = "float32", frame: Frame = 0, device: object = "cpu") -> bool:
-        """Return whether the operation runs with a kernel specialised for this robot."""
+        """Return True if the operation runs with a kernel made for this robot."""
         self.row(op)
         number = device_number(device, "specialised")
         return self.evaluator.specialised(op, np.dtype(dtype).name, self.frame(frame), number)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: another process makes kernels of its own, from the same numbers."""
+        """Support pickle: the other process makes its own kernels from the same numbers."""
         return (_unpickled, (self.robot, self._options, self.contacts, self.bound, self.file))
 
     def __copy__(self) -> Model:
@@ -309,7 +327,7 @@ class Model:
         return twin
 
     def __deepcopy__(self, memo: object) -> Model:
-        return copy.copy(self)  # nothing in it changes but its kernels, which both use
+        return copy.copy(self)  # only its kernels change, and both copies share them
 
     def __repr__(self) -> str:
         return (
@@ -318,14 +336,14 @@ class Model:
 
 
 def constant(numbers: list[Any]) -> npt.NDArray[Any]:
-    """An array that nobody writes to."""
+    """Return a read-only array."""
     array = np.array(numbers)
     array.flags.writeable = False
     return array
 
 
 def control_range(file: ModelFile | None, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Lower and upper ends of the ranges of controls (n,)."""
+    """Return the lower and the upper ends of the ranges of controls, (n,) each."""
     lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
     if file is not None and n and len(file.compiled.actuator_ctrllimited) == n:
         limited = np.asarray(file.compiled.actuator_ctrllimited, bool)
@@ -334,8 +352,11 @@ def control_range(file: ModelFile | None, n: int) -> tuple[npt.NDArray[Any], npt
 
 
 class Check(NamedTuple):
-    """A kernel beside the text in double: the largest difference over the largest number of the output `array`, in the
-    worst of some random states, and what was allowed there."""
+    """Comparison of a kernel with the algorithm in double.
+
+    error   the largest difference over the largest number of the output `array`, in the worst of some random states
+    bound   the largest error allowed
+    """
 
     op: str
     dtype: str
@@ -352,7 +373,7 @@ class JointSlices(NamedTuple):
 
 
 def robot_of_bytes(data: bytes) -> _featherstorm.Robot:
-    """The robot that pickle kept as bytes."""
+    """Return the robot that pickle stored as bytes."""
     return _featherstorm.robot_of_bytes(data)
 
 

@@ -4,9 +4,9 @@
     costs = roll(x0, noise).costs                                       # no array (4096, T, nu) is made
     U = noise.controls("float32")                                       # the same numbers as an array
 
-The number of a sample, a step and a component is a function of these, of the seed and of `draw` alone (Philox4x32-10
-and Box and Muller; host/rollout/noise.h): it depends neither on how many samples there are nor on blocks, threads or the
-processor, and on a CUDA device it is the same up to rounding.
+Each number is a function of its sample, step and component, of the seed and of `draw` alone (Philox4x32-10 and
+Box-Muller; host/rollout/noise.h). It does not depend on the number of samples, on blocks, threads or the processor. On
+a CUDA device it is the same up to rounding.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ INTERPOLATIONS = ("linear", "cubic", "hold")
 class Noise:
     """Sequences U (samples, T, nu) = clip(mean + sigma z, lower, upper) with independent standard normal numbers z.
 
-    samples         how many
+    samples         number of sequences
     mean            (T, nu)
     sigma           standard deviation: a number, (nu,) or (T, nu)
-    seed, draw      whole numbers of 64 and 32 bits; another seed or draw: other, independent numbers
+    seed, draw      whole numbers of 64 and 32 bits; another seed or draw gives other, independent numbers
     lower, upper    bounds, numbers or (nu,); None: none
-    knots           z is drawn at so many equidistant times and interpolated; None: at each step
+    knots           z is drawn at this many equidistant times and interpolated; None: at each step
     interpolation   "linear", "cubic" or "hold", see interpolation_weights
-    first_instance  the number of the first sample: a batch in parts has the same numbers as in one
-    keep_mean       sample number 0 is the mean itself
+    first_instance  the number of the first sample: parts of a batch have the same numbers as the whole
+    keep_mean       True: sample number 0 is the mean itself
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Noise:
         self.keep_mean = bool(keep_mean)
 
     def native(self) -> _featherstorm.Controls:
-        """The engine's description, for the array `u` of a sequence."""
+        """Return the engine's description, for the array `u` of a sequence."""
         return _featherstorm.noise(
             "u",
             self.mean,
@@ -100,7 +100,7 @@ class Noise:
         )
 
     def controls(self, dtype: npt.DTypeLike = "float32", threads: int = 1) -> npt.NDArray[Any]:
-        """The sequences (samples, T, nu); the samples lie side by side in memory."""
+        """Return the sequences (samples, T, nu); the samples lie side by side in memory."""
         out = new(np.dtype(dtype).name, self.shape[0], list(self.shape[1:]))
         _featherstorm.draw(self.native(), out, threads)
         return out
@@ -114,11 +114,11 @@ def per_control(what: str, value: npt.ArrayLike, nu: int) -> npt.NDArray[np.floa
 
 
 def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> npt.NDArray[np.float64]:
-    """The weights (T, knots) with which T steps take knots: U[t] = sum over k of weights[t, k] knot[k].
+    """Return the weights (T, knots) of the knots at T steps: U[t] = sum over k of weights[t, k] knot[k].
 
     "linear"   knots at equal distances, the first at the first step, the last at the last
     "cubic"    the same times; cubic Hermite splines with the slopes (knot[k + 1] - knot[k - 1]) / 2 of Catmull and Rom
-               [1 / knot], one-sided at the ends; may pass beyond the knots
+               [1 / knot], one-sided at the ends; may overshoot the knots
     "hold"     step t has knot floor(t knots / T)
     Errors: ValueError for another name or number of knots
     """
@@ -134,5 +134,5 @@ def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> 
 
 
 def new(dtype: str, instances: int, tail: Sequence[int]) -> Array:
-    """An array (instances, *tail) in the engine's layout, instance fastest."""
+    """Make an array (instances, *tail) in the engine's layout, instance fastest."""
     return _featherstorm.Buffer(dtype, instances, int(np.prod(tail))).view(list(tail))

@@ -4,11 +4,11 @@ Arrays are (n,) for one instance or (B, n); float32 or float64, the same for all
 the engine's memory with strides (1, stride), instance fastest. Coordinates: `q` of a free joint is position, then the
 quaternion w x y z; its `v` is the linear velocity in world axes, then the angular velocity in the body's axes.
 
-Arrays on a CUDA device, all of a call on the same one, are taken where they lie; results are on it, and calls do not wait
-for them (see `device`).
+Arrays on a CUDA device, all of a call on the same one, are read in place. Results are on that device, and calls do not
+wait for them (see `device`).
 
 Errors: ValueError for shapes, quaternions and devices; TypeError for dtypes; NotImplementedError for an operation that
-this build lacks. NaN in an instance stays in that instance. `check=False` leaves out the check of quaternions, which is
+this build lacks. NaN in an instance stays in that instance. `check=False` skips the check of quaternions, which is
 never made on a device.
 """
 
@@ -83,15 +83,15 @@ def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True
         M_ij = S_i^T I^c_i X_ij S_j          RBDA Table 6.2, section 6.4
 
     in   q (B, nq) [rad | m]
-    out  M (B, nv, nv) [kg m^2 | kg m | kg]; with packed=True (B, nh), the branch-sparse lower triangle: entries row_start[i] to
-         row_start[i + 1] of the model are row i, at the columns `model.column`
+    out  M (B, nv, nv) [kg m^2 | kg m | kg]; with packed=True (B, nh), the branch-sparse lower triangle:
+         entries row_start[i] to row_start[i + 1] of the model are row i, at the columns `model.column`
     """
     batch, (M,) = evaluate(model, "crba", [q], check=check)
     return batch.result(M if packed else dense(model, batch, M))
 
 
 def dense(model: Model, batch: Arguments, packed: Array) -> Array:
-    """The symmetric matrix (B, nv, nv) of a packed one (B, nh); entries of different branches are zero."""
+    """Expand a packed symmetric matrix (B, nh) to (B, nv, nv); entries of different branches are zero."""
     n = model.nv
     row = np.repeat(np.arange(n), np.diff(model.row_start))
     where = np.full((n, n), model.nh)
@@ -145,7 +145,7 @@ def aba(
     in   q (B, nq), v (B, nv), tau (B, nv) [N m | N]
     in   f_ext as in `rnea`
     out  a (B, nv) [rad/s^2 | m/s^2]
-    Cost O(nb). Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
+    Cost O(nb). Contacts of the model are ignored: pass their forces as f_ext, or use fd_contacts or contact_step.
     Errors: ValueError for a model with loops or couplings (fd_loops, fd_coupled) unless ignore=("loops", "couplings").
     """
     check_tree(model, "aba", ignore)
@@ -162,15 +162,15 @@ def fd(
     ignore: Names = (),
     check: bool = True,
 ) -> Array:
-    """Forward dynamics by the way that is fastest for this robot: articulated bodies, or the factors of M.
+    """Forward dynamics by the algorithm that is fastest for this robot: articulated bodies, or the factors of M.
 
         a = M(q)^-1 (tau - C(q, v) + sum J_i^T f_ext_i)          RBDA Table 7.1, section 6.1
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N]
     in   f_ext (B, nb, 6) or (B, 6 nb): moment about its origin [N m] and force [N] on each moving body, world axes
     out  a (B, nv) [rad/s^2 | m/s^2]
-    Contacts do not change it: their forces come as f_ext, or from fd_contacts and contact_step.
-    Errors: as of `aba`.
+    Contacts of the model are ignored: pass their forces as f_ext, or use fd_contacts or contact_step.
+    Errors: those of `aba`.
     """
     check_tree(model, "fd", ignore)
     return single(model, "fd", [q, v, tau, f_ext], check)
@@ -179,7 +179,7 @@ def fd(
 def forward_kinematics(
     model: Model, q: ArrayLike, frame: Frame | None = None, *, check: bool = True
 ) -> tuple[Array, Array]:
-    """Return the poses of frames in the world.
+    """Poses of frames in the world.
 
         X_i = X_parent X_J(q_i) X_T          RBDA (2.46)-(2.57)
 
@@ -197,7 +197,7 @@ def forward_kinematics(
 
 
 def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
-    """The Jacobian of a frame: angular velocity above, velocity of the frame's origin below, world axes.
+    """The Jacobian of a frame: angular velocity first, then the velocity of the frame's origin, world axes.
 
         v_f = J_f v          RBDA (2.18), Example 4.2
 
@@ -231,8 +231,13 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> t
 
 
 class Momentum(NamedTuple):
-    """com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] angular momentum about the world's origin and
-    linear momentum; h_com (B, 3) [N m s] angular momentum about the centre of mass. World axes."""
+    """Centre of mass and momentum, world axes.
+
+    com           (B, 3) [m] centre of mass
+    com_velocity  (B, 3) [m/s]
+    h             (B, 6) [N m s, N s] angular momentum about the world's origin, then linear momentum
+    h_com         (B, 3) [N m s] angular momentum about the centre of mass
+    """
 
     com: Array
     com_velocity: Array
@@ -246,14 +251,14 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) ->
         h = sum X_i^T I_i v_i          RBDA (2.58)-(2.61)
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s]
-    out  com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] about the world's origin, angular first; h_com (B, 3)
-         [N m s] about the centre of mass; world axes
+    out  com (B, 3) [m], com_velocity (B, 3) [m/s]; h (B, 6) [N m s, N s] about the world's origin, angular first;
+         h_com (B, 3) [N m s] about the centre of mass; world axes
     """
     return Momentum(*run(model, "momentum", q, v, check=check))
 
 
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: bool = True) -> Array:
-    """Return the configuration after moving from `q` with the constant velocity `v` for the time `dt`; quaternions are renormalised.
+    """The position reached from `q` with the constant velocity `v` after the time `dt`, quaternions renormalised.
 
         q_next = q (+) v dt          exponential map of each joint's motion
 
@@ -292,27 +297,29 @@ def step(
     check: bool = True,
     **numbers: ArrayLike,
 ) -> tuple[Array, ...]:
-    """A step in time with what the model carries.
+    """Advance the state by one step, with all that the model carries.
 
-    A model file's world is stepped as MuJoCo steps it, with the file's actuators, contacts, constraints, timestep and integrator;
-    other models by semi-implicit Euler, where damping, kd and dry friction are implicit:
+    The world of a model file is stepped as in MuJoCo, with the file's actuators, contacts, constraints, timestep and
+    integrator. Other models are stepped by semi-implicit Euler, where damping, kd and dry friction are implicit:
 
         (M + dt D) a = tau + kp (q_target - q) - C - D v,   v += a dt,   q = q (+) v dt          core/step/step.h
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps, None: one pass. Of a world a multiple of
-         model.timestep, None: that
-    in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: of a world, controls of the actuators, their activations, the accelerations
-         that the solver begins with, the time; zeros where they are not given. tau acts at the joints besides
-    in   law  of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, Signorini's and Coulomb's (docs/mujoco.md)
-    in   ignore  what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
-    in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS, with contacts those of `contact_step`
-         besides, with loops those of `loop_step`; the same for all instances; none of a world
-    out  q (B, nq), v (B, nv); of a world a WorldStep: q, v, act, qacc
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps, None: one substep. With a world dt
+         is a multiple of model.timestep, None: `substeps` of it
+    in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: with a world only: controls and activations of the
+         actuators, the accelerations that the solver starts from, the time; default zero. tau is added at the joints
+    in   law  of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, the law of Signorini and Coulomb
+         (docs/mujoco.md)
+    in   ignore  names among "contacts", "loops", "couplings", "world" that the step ignores although the model carries
+         them
+    in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS; with contacts also those of
+         `contact_step`, with loops those of `loop_step`. All instances share them. With a world there are none
+    out  q (B, nq), v (B, nv); with a world a WorldStep: q, v, act, qacc
     Contacts: impulses begin at zero in every call; `contact_step` takes and returns them. Couplings: positions and
-    velocities of coupled joints follow their drivers', whatever q and v say.
-    On a device a world's arrays lie there, all of them; its first call makes kernels, in seconds, later ones do not wait.
-    Errors: ValueError for a model that carries two of the four and does not ignore one.
+    velocities of coupled joints follow their drivers, whatever q and v say.
+    On a device all arrays of a world lie there. Its first call makes kernels, in seconds; later calls do not wait.
+    Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one.
     """
     op = step_op(model, "step", ignore)
     if op == "world":
@@ -336,7 +343,7 @@ def step(
 
 
 def independent_velocity(model: Model, v: Array) -> Array:
-    """The velocities u (B, nu) of joints that are not coupled, of v (B, nv)."""
+    """Return the velocities u (B, nu) of joints that are not coupled, from v (B, nv)."""
     if isinstance(v, DeviceArray):
         raise ValueError(
             "step: v of coupled joints is a DeviceArray, expected an array of a library, or call coupled_step"
@@ -356,6 +363,6 @@ def single(
     frame: Frame | None = None,
     caller: str | None = None,
 ) -> Array:
-    """The only output of an operation."""
+    """Run an operation and return its only output."""
     batch, (output,) = evaluate(model, op, arguments, frame, check=check, caller=caller)
     return batch.result(output)

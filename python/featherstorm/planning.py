@@ -4,14 +4,15 @@
     planner = MPPI(roll, horizon=40, nu=1, sigma=2.0, temperature=0.1, lower=-5, upper=5)
     u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
 
-A planner knows of its model only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu),
-which returns costs (samples,), or anything with such costs: a featherstorm.Rollout or one of yours. A
-featherstorm.Rollout (any function with a true `takes_noise`) is given featherstorm.Noise instead of U, which it draws on
-its way through the horizon, and returns U as the result's `controls`. It goes by the contacts, loops or couplings of its
-model, so a robot is planned for on its feet, and by the world of a model file: MPPI(fs.Rollout(fs.load("scene.xml"), cost=cost), 40)
-plans controls of the file's actuators, within their ranges.
+A planner needs only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu). The function
+returns costs (samples,), or an object with such `costs`: a featherstorm.Rollout or a function of yours.
 
-Where x lies on a device, so do samples, noise, costs and sums over them (horizon/samples.py), and the control.
+A featherstorm.Rollout (or any function with a true `takes_noise`) receives featherstorm.Noise instead of U. It draws
+the noise during the rollout, and returns U as the result's `controls`. It simulates the contacts, loops or couplings of
+its model, and the world of a model file: MPPI(fs.Rollout(fs.load("scene.xml"), cost=cost), 40) plans controls of the
+file's actuators, within their ranges.
+
+Where x is on a device, the samples, noise, costs, sums over them (horizon/samples.py), and the control are there too.
 """
 
 from __future__ import annotations
@@ -35,23 +36,23 @@ if TYPE_CHECKING:
     from ._memory.library import Library
     from .typing import Array, Vector
 
-Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # of a plan and its noise, (horizon, nu) each
+Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # a plan and its noise, (horizon, nu) each
 
 
 class Planner:
-    """Base class of planners: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
+    """Base of the planners: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
 
     rollout        see the module
-    horizon, nu    control steps of a plan, controls of a step; nu None: those of the file's actuators, where the rollout is of a model
-                   file's world
+    horizon, nu    control steps of a plan, controls of a step; nu None: the number of actuators, for a rollout of a
+                   model file's world
     samples        control sequences of an iteration; the first is the plan itself
     sigma          standard deviation of the noise, a number or (nu,)
-    lower, upper   bounds of the controls, numbers or (nu,); None: the ranges of the file's actuators where they are the controls, else
-                   none
+    lower, upper   bounds of the controls, numbers or (nu,); None: the ranges of the file's actuators where U are their
+                   controls, else none
     iterations     improvements of the plan in a call
-    knots          the noise is drawn at so many equidistant times and interpolated; None: at each step
+    knots          the noise is drawn at this many equidistant times and interpolated; None: at each step
     interpolation  "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
-    seed           the same calls give the same plans, whatever the number of threads
+    seed           the same calls give the same plans, for any number of threads
     dtype          of U and x0
     """
 
@@ -96,14 +97,14 @@ class Planner:
             raise ValueError(f"{name}: lower is {lower} and upper is {upper}, expected lower <= upper")
         self.knots = int(knots) if knots is not None and knots < self.horizon else None
         self.interpolation = interpolation
-        interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for what it does not know
+        interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for unknown names
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
         self.threads = threads if isinstance(threads, int) and threads > 0 else 1
         self.kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self.reset()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: plans go along, memory of samples does not."""
+        """Support pickle: plans are included, the memory of samples is not."""
         return {**self.__dict__, "kept": {}}
 
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
@@ -114,7 +115,7 @@ class Planner:
         return np.broadcast_to(value, (self.nu,))
 
     def reset(self, U: npt.ArrayLike | None = None) -> None:
-        """Begins anew with the plan U (horizon, nu); None: the controls nearest to zero."""
+        """Restart with the plan U (horizon, nu); None: the controls nearest to zero."""
         if U is None:
             U = np.broadcast_to(np.clip(0.0, self.lower, self.upper), (self.horizon, self.nu))
         U = np.array(U, dtype=self.dtype)
@@ -123,19 +124,20 @@ class Planner:
         self.U, self.calls, self.cost = U, 0, np.nan
 
     def command(self, x: Array, **given: Any) -> Array:
-        """The control (nu,) for the state x (nx,), from an improved plan; each call but the first moves on by a step.
+        """Return the control (nu,) for the state x (nx,), from an improved plan.
 
+        Each call except the first shifts the plan by a step. The control belongs to the library of x and is on its
+        device where x is on one.
         given   passed on to the rollout: p and t0 of featherstorm.Rollout
-        Of the library and on the device of x where that is on a device.
         """
         if self.calls > 0:
-            # warm start: the plan moves on by a step and holds its last control
+            # warm start: shift the plan by a step and repeat its last control
             self.U = np.concatenate([self.U[1:], self.U[-1:]])
         u = self.plan(x, **given)[0].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
-        """Improves the plan for the state x and returns it, U (horizon, nu); self.cost is that of its best sample."""
+        """Improve the plan for the state x and return it, U (horizon, nu); self.cost is the cost of its best sample."""
         name, takes_noise = type(self).__name__, getattr(self.rollout, "takes_noise", False)
         library = place_of(x, name, "x")
         if not takes_noise and not library.readable:
@@ -165,7 +167,7 @@ class Planner:
         return self.U
 
     def samples_in(self, library: Library) -> Samples:
-        """The memory of samples in the place of a library, made at its first use."""
+        """Return the memory of samples on the device of a library, made at its first use."""
         key = (library.device, library.stream)
         if key not in self.kept:
             shape = (self.samples, self.horizon, self.nu)
@@ -174,11 +176,11 @@ class Planner:
         return self.kept[key]
 
     def clip(self, plan: npt.NDArray[Any]) -> None:
-        # a mean may pass a bound by a rounding error
+        # a mean may exceed a bound by a rounding error
         self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
 
     def noise(self, iteration: int, sigma: npt.NDArray[Any]) -> Noise:
-        """The samples about the plan; they depend on the seed, the call and the iteration alone."""
+        """Return the samples about the plan; they depend only on the seed, the call and the iteration."""
         return Noise(
             self.samples,
             self.U,
@@ -193,21 +195,23 @@ class Planner:
         )
 
     def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
-        """The next plan and noise, (horizon, nu) each, from the samples and the best of them."""
+        """Return the next plan and noise, (horizon, nu) each, from the samples and the best of them."""
         raise NotImplementedError
 
 
 class PredictiveSampling(Planner):
-    """The best sample is the plan (Howell et al. 2022, "Predictive Sampling")."""
+    """The next plan is the best sample (Howell et al. 2022, "Predictive Sampling")."""
 
     def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
         return samples.sample(best.index), sigma
 
 
 class MPPI(Planner):
-    """The mean of the samples, weighted by exp(-cost / temperature) (Williams et al. 2017, Information Theoretic MPC).
+    """The next plan is the mean of the samples, weighted by exp(-cost / temperature).
 
-    temperature   in the unit of the cost: small is greedy. The weights have the cost alone, no term for the noise.
+    Williams et al. 2017, Information Theoretic MPC.
+    temperature   in the unit of the cost: a small one is greedy. The weights contain the cost alone, no term for the
+                  noise
     """
 
     def __init__(
@@ -229,10 +233,10 @@ class MPPI(Planner):
 
 
 class CEM(Planner):
-    """The mean of the best samples, whose spread is the noise of the next iteration (cross-entropy method).
+    """The next plan is the mean of the best samples, whose spread is the next noise (cross-entropy method).
 
-    elites      how many samples are the best ones
-    sigma_min   the least noise of later iterations, a number or (nu,)
+    elites      number of best samples
+    sigma_min   the smallest noise of later iterations, a number or (nu,)
     """
 
     def __init__(

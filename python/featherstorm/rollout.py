@@ -8,22 +8,22 @@
     costs = roll(x0, fs.Noise(4096, mean, sigma=0.3), p=target).costs  # mean (T, nu); drawn within the rollout
     costs = roll(x0, knots, p=target, horizon=50).costs                # knots (B, K, nu), interpolated
 
-A step's kernel is that of the operation which moves on what the model carries: contact_step, loop_step, coupled_step, or
-step. The world of a model file is moved on by the step of that file, under the controls of its actuators:
+The operation of a step follows from the model: contact_step, loop_step, coupled_step, or step. The world of a model
+file is stepped as its file says, under the controls of its actuators:
 
     def cost(x, u, t, p):                                              # world.state.WorldState
         return -x.sensor("speed")[0] + 1e-3 * x.ctrl @ x.ctrl + np.maximum(x.contact_force("head")[2], 0)
 
     roll = fs.Rollout(fs.load("scene.xml"), cost=cost, substeps=4)     # a control step has four of the file's timestep
 
-Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are
-called once with symbols (symbols.State) and become machine code; what they take from elsewhere is fixed then, `p` may
-change with every call. A block of instances goes through the whole horizon before the next one begins, so that its state
-stays in the processor's caches.
+Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are called
+once with symbols (symbols.State) and become machine code. Values they use from outside are constants from then on; `p`
+may change with every call. A block of instances runs through the whole horizon before the next one begins, so that its
+state stays in the processor's caches.
 
-Where x0 or U lies on a device, so do the results: one kernel runs the whole horizon there, on the stream of the first
-array's library; in a model file's world some kernels one after the other, with that of its contacts. It is made when a Rollout first meets a kind of call there (which results are asked for, noise or arrays),
-in seconds, and kept on disk.
+Where x0 or U is on a device, the results are there too. One kernel runs the whole horizon, on the stream of the first
+array's library; a model file's world takes several kernels one after the other, with that of its contacts. A Rollout
+makes the kernels at its first call of a kind (requested results, noise or arrays), in seconds, and keeps them on disk.
 """
 
 from __future__ import annotations
@@ -53,32 +53,33 @@ if TYPE_CHECKING:
     from .model import Model
     from .typing import Array, ArrayLike, Names
 
-ARRAYS = (("U",), ("x0",), ("p",))  # what says where a rollout is, the first one first
-KEPT = 64  # rollouts that `rollout` keeps for each model
+ARRAYS = (("U",), ("x0",), ("p",))  # the arrays that decide the device of a rollout, in order of precedence
+KEPT = 64  # number of rollouts that `rollout` keeps for each model
 
 
 class Rollout:
     """Control sequences of a model over a horizon.
 
-    dt        time of a control step [s]; each of `substeps` passes takes dt / substeps. Of a world a multiple of the file's timestep;
-              None: `substeps` of it
-    cost      cost(x, u, t, p): a number, of the state x after a control step and its controls u; t [s] is the time
+    dt        time of a control step [s]; each of `substeps` substeps takes dt / substeps. With a world dt is a multiple
+              of the file's timestep; None: `substeps` of it
+    cost      cost(x, u, t, p): a number, from the state x after a control step and its controls u; t [s] is the time
               of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
-              control step; held during its substeps. None: u is tau, or q_target where kp is given. Of a world it makes ctrl
-              (n_ctrl); None: u is ctrl
-    observe   observe(x, u, t, p): numbers that are returned for each control step, of the same x as the cost's
-    ignore    what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
+              control step; held during its substeps. None: u is tau, or q_target where kp is given. With a world it
+              returns ctrl (n_ctrl); None: u is ctrl
+    observe   observe(x, u, t, p): numbers that are returned for each control step, from the same x as the cost
+    ignore    names among "contacts", "loops", "couplings", "world" that are ignored although the model carries them
     law       of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid` (docs/mujoco.md)
-    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of contact_step or
-              loop_step besides
+    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; also those of
+              contact_step or loop_step
 
-    lower, upper (nu,)   of the controls U of a world, where there is no `control`: ranges of the file's actuators; else None
+    lower, upper (nu,)   bounds of the controls U of a world without `control`: ranges of the file's actuators; else
+                         None
 
-    Coupled joints follow their drivers, whatever x0 says of them.
-    Errors: ValueError for a model that carries two of the four and does not ignore one.
-    x is a symbols.State, of a world a world.state.WorldState, u (nu) and p (np) are symbols with numpy's functions, t is one of shape ().
+    x is a symbols.State, with a world a world.state.WorldState; u (nu) and p (np) are symbols with numpy's functions,
+    and t is a symbol of shape (). Coupled joints follow their drivers, whatever x0 says.
+    Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one.
     """
 
     def __init__(
@@ -128,13 +129,14 @@ class Rollout:
         self.drives = "kp" in numbers
         # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
         self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
-        self.sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}  # parameters on devices
+        # copies of the parameters on devices
+        self.sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: another process makes kernels of its own; functions must be known there by name."""
+        """Support pickle: the other process makes its own kernels; it must be able to import the functions by name."""
         return {**self.__dict__, "made": {}, "sent": {}}
 
-    takes_noise = True  # what planners ask for: a call with Noise for U
+    takes_noise = True  # tells planners that a call accepts Noise for U
 
     def __call__(
         self,
@@ -149,20 +151,20 @@ class Rollout:
         controls: bool = False,
         out: RolloutResult | None = None,
     ) -> RolloutResult:
-        """Runs all control sequences.
+        """Run all control sequences.
 
-        in   x0 (nx,), (1, nx) or (B, nx): q, then v, of a world then act
+        in   x0 (nx,), (1, nx) or (B, nx): q, then v, with a world then act
         in   U (B, T, nu) or (1, T, nu), of the dtype of x0; or Noise of B samples
         in   horizon T: U are K <= T knots (B, K, nu) that are interpolated; None: U has all steps
         in   interpolation  of knots: "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
         in   p (np,) for all instances, or (B, np); None: none
         in   t0  the time of x0 [s]
-        in   states, controls  whether the states after each step and the controls are returned
-        in   out  RolloutResult of a call of the same sizes, whose arrays are written again and returned, which spares
-             fresh memory (CPU only)
+        in   states, controls  True: return the states after each step, and the controls
+        in   out  RolloutResult of a call of the same sizes, whose arrays are overwritten and returned, which avoids new
+             allocations (CPU only)
         out  RolloutResult
-        On a device: x0, U and p lie on the same one, p may also be (np,) on the CPU; the call does not wait where the
-        arrays' library has streams (see featherstorm.device), and quaternions are not checked.
+        On a device: x0, U and p are on the same one, and p may also be (np,) on the CPU. The call does not wait where
+        the arrays' library has streams (see featherstorm.device), and quaternions are not checked.
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
@@ -235,7 +237,7 @@ class Rollout:
             )
 
     def sequence(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
-        """The kernels for arrays of these sizes, made at their first use."""
+        """Return the kernels for arrays of these sizes, made at their first use."""
         key = (dtype, nu, np_, shared)
         if key not in self.made:
             self.made[key] = self.make(*key)
@@ -251,7 +253,7 @@ class Rollout:
         felt = Felt(model)
 
         def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
-            """Records body(x, u, t, p, trace)."""
+            """Record body(x, u, t, p, trace)."""
             recorded = _featherstorm.Trace()
             t = symbols(recorded.input(time, 1, True))[0]
             x: State
@@ -336,13 +338,13 @@ def rollout(
     controls: bool = False,
     **options: Any,
 ) -> RolloutResult:
-    """Runs control sequences over a horizon; see `Rollout` for functions and options, its call for the arrays.
+    """Run control sequences over a horizon. `Rollout` explains the functions and options, its call the arrays.
 
     in   x0 (1 or B, nx), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
-    out  RolloutResult: costs (B,), final (B, nx), states (B, T, nx), nx = nq + nv, of a world + n_act, observations (B, T, n),
-         controls (B, T, nu)
+    out  RolloutResult: costs (B,), final (B, nx), states (B, T, nx), nx = nq + nv, with a world + n_act, observations
+         (B, T, n), controls (B, T, nu)
 
-    The kernels are kept for as long as the model, by the identity of the functions: pass the same function objects.
+    The model keeps the kernels by the identity of the functions: pass the same function objects in every call.
     """
     key = (cost, dt, *sorted((name, held(value)) for name, value in options.items()))
     kept = model.__dict__.setdefault("_rollouts", {})
@@ -354,7 +356,7 @@ def rollout(
 
 
 def held(value: Any) -> Any:
-    """An option as a part of a key."""
+    """Return an option as a part of a dictionary key."""
     if isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
         return value
     return value if callable(value) or value is None else tuple(np.ravel(np.asarray(value, dtype=float)).tolist())

@@ -30,39 +30,44 @@ if TYPE_CHECKING:
 
 
 class Status(enum.IntFlag):
-    """The fault of an instance; see `Simulation.status`."""
+    """Faults of an instance; see `Simulation.status`."""
 
     NON_FINITE = 1
     """The state has a NaN or an infinity. Remedy: a smaller dt or more substeps, smaller gains; then reset(mask)."""
 
 
 class Simulation:
-    """`instances` robots, advanced together with what the model carries (semi-implicit, damping implicit).
+    """A batch of `instances` robots, advanced in time with all that the model carries.
 
         sim = fs.Simulation(model, 4096, dt=2e-3, substeps=2)
         sim.step(tau)                                        # or sim.step(q_target=target, kp=50, kd=2)
         q, v = sim.state
         sim.reset(sim.status != 0)
 
-        sim = fs.Simulation(fs.load("scene.xml"), 4096)      # steps of the file's timestep, as MuJoCo takes them
+        sim = fs.Simulation(fs.load("scene.xml"), 4096)      # steps of the file's timestep, as in MuJoCo
         sim.step(ctrl)                                       # controls of the file's actuators
         sim.sensor("imu"), sim.contact_force("foot"), sim.site("tip")
 
-    A model with contacts is advanced by `contact_step`, whose impulses are kept from step to step, with loops by
-    `loop_step`, with couplings by `coupled_step`; coupled joints follow their drivers, whatever q and v say. The world of a model file
-    is advanced with its actuators, contacts, constraints and integrator; its state has act and qacc besides.
+    Steps are semi-implicit, with implicit damping. A model with contacts is advanced by `contact_step`, whose impulses
+    are kept from step to step, with loops by `loop_step`, with couplings by `coupled_step`. Coupled joints follow their
+    drivers, whatever q and v say. The world of a model file is advanced with its actuators, contacts, constraints and
+    integrator; its state also has act and qacc.
 
-    dt                  time of one step() [s]; each of `substeps` passes takes dt / substeps, in one call of the engine. Of a world a
-                        multiple of the file's timestep; None: `substeps` of it, 1 if these are not given
-    law                 of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, Signorini's and Coulomb's (docs/mujoco.md)
-    ignore              what of "contacts", "loops", "couplings", "world" shall not count though the model carries it
-    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; those of
-                        featherstorm.contact_step or loop_step besides
-    device, stream      as for a Batch. On a device q, v and all that is read are DeviceArrays, tau, q_target and ctrl lie there too,
-                        and step() does not wait; reset(), status, energy() and report() go through the CPU and wait. A world's
-                        first step and readings there make kernels, in seconds
-    Errors: ValueError for a model that carries two of the four and does not ignore one, for couplings on a device, and for a dt that
-    is no multiple of the file's timestep.
+    dt                  time of one step() [s]; each of `substeps` substeps takes dt / substeps, in one call of the
+                        engine. With a world dt is a multiple of the file's timestep; None: `substeps` of it, 1 if these
+                        are not given
+    law                 of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, the law of Signorini
+                        and Coulomb (docs/mujoco.md)
+    ignore              names among "contacts", "loops", "couplings", "world" that are ignored although the model
+                        carries them
+    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; also those of
+                        featherstorm.contact_step or loop_step
+    device, stream      as for a Batch. On a device q, v and all readings are DeviceArrays, and tau, q_target and ctrl
+                        must be there too. step() does not wait; reset(), status, energy() and report() go through the
+                        CPU and wait. A world's first step and readings make kernels there, in seconds
+
+    Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one;
+    for couplings on a device; and for a dt that is not a multiple of the file's timestep.
     """
 
     def __init__(
@@ -121,7 +126,7 @@ class Simulation:
         else:
             refuse_law("Simulation", law)
         self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
-        self._zero, _ = array(model.nv)  # what is not given to step()
+        self._zero, _ = array(model.nv)  # stands for a tau or q_target that step() does not receive
         if self._op == "coupled_step":
             self._u, self._u_next = array(model.nu), array(model.nu)
             self._columns = independent(model)
@@ -150,7 +155,7 @@ class Simulation:
 
     @property
     def impulse(self) -> Array:
-        """Impulses of the last substep at contacts (B, nc, 3) [N s]: normal, two tangents; valid until the next step()."""
+        """Contact impulses of the last substep (B, nc, 3) [N s]: normal, two tangents; valid until the next step()."""
         if self._op != "contact_step":
             has = "ignores its contacts" if self.model.nc else "has no contacts"
             raise ValueError(f"Simulation: {self.model.name} {has}")
@@ -167,12 +172,12 @@ class Simulation:
 
     @property
     def qacc(self) -> Array:
-        """Accelerations of the last pass (B, nv), with which the solver begins; valid until the next step()."""
+        """Accelerations of the last substep (B, nv), from which the solver starts; valid until the next step()."""
         return self._now[self._of_world("qacc", 3)][1]
 
     @property
     def ctrl(self) -> Array:
-        """Controls of the file's actuators (B, n_ctrl), to be read and written; they stay until they are changed."""
+        """Controls of the file's actuators (B, n_ctrl), to be read and written; they stay until changed."""
         self._of_world("controls")
         return self._world.ctrl[1]
 
@@ -181,38 +186,42 @@ class Simulation:
         self._assign("ctrl", value, self.ctrl)
 
     def sensor(self, name: str | int) -> Array:
-        """Return the value of a sensor of the file (B, dim), by name or number, without noise.
+        """Return the reading (B, dim) of a sensor of the file, by name or number, without noise.
 
-        Sensors of positions and velocities measure the state as it is. Those of forces and accelerations (accelerometer, touch, force,
-        actuatorfrc and others) are of the beginning of the last pass, as MuJoCo has them after a step, with RK4 of its first stage;
-        zero before the first step. The first call for one of these takes the last step again.
-        On a device a DeviceArray; range finders go through the CPU and wait, and so do sensors of forces and accelerations while an
-        instance has not been stepped since its reset, and those of touch and force as contact_force does.
-        Errors: ValueError for a name that there is not, and with the reason for a sensor that is not measured.
+        Sensors of positions and velocities measure the current state. Sensors of forces and accelerations
+        (accelerometer, touch, force, actuatorfrc and others) measure the beginning of the last substep, as in MuJoCo
+        after a step, with RK4 its first stage. They are zero before the first step. The first call for one of these
+        repeats the last step. On a device the result is a DeviceArray. Some sensors go through the CPU and wait: range
+        finders; sensors of forces and accelerations while an instance has not been stepped since its reset; touch and
+        force in the cases that `contact_force` names.
+        Errors: ValueError for a name that does not exist, and, with the reason, for a sensor that is not supported.
         """
         self._of_world("sensors")
         return self._world.sensor(name, self._memory(self._now), self._memory(self._next), self.time, self.dt)
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Array:
-        """The sum of the forces (B, 3) [N] that the contacts of a geom exert on it, world axes, at the beginning of the last pass.
+        """Return the total force (B, 3) [N] of a geom's contacts on it, world axes.
 
-        name   of a geom, or of a body where no geom has it; kind: "geom" or "body" says which. Of a body: of all geoms of it alone.
-        On a device a DeviceArray; it goes through the CPU and waits where the file has more than 64 candidates of contacts, or some of
-        shapes without a closed form, and while an instance has not been stepped since its reset.
+        The force is that of the beginning of the last substep.
+        name   of a geom, or of a body where no geom has the name
+        kind   "geom" or "body" decides. The force on a body is the sum over its own geoms
+        On a device the result is a DeviceArray. The call goes through the CPU and waits where the file has more than 64
+        candidate contacts or some between shapes without a closed form, and while an instance has not been stepped
+        since its reset.
         """
         self._of_world("contact forces")
         return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
 
     def report(self) -> WorldReport:
-        """Solve the contacts at the state anew; return contacts, the residual of their forces, and their depth.
+        """Solve the current state anew; report its contacts, the accuracy of their forces, and their depths.
 
-        Arrays of NumPy. From a device it waits; what touches is found on the CPU.
+        Returns NumPy arrays. On a device it waits; contacts are found on the CPU.
         """
         self._of_world("contacts")
         return self._world.report(self._memory(self._now))
 
     def site(self, name: str | int) -> Array:
-        """Position of a site (B, 3) [m], world axes."""
+        """Return the position of a site (B, 3) [m], world axes."""
         self._of_world("sites")
         return self._world.site(name, self._memory(self._now), self.time)
 
@@ -252,12 +261,13 @@ class Simulation:
         tau: ArrayLike | None = None,
         ctrl: ArrayLike | None = None,
     ) -> None:
-        """Advances all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
+        """Advance all instances by dt under tau + kp (q_target - q) - kd v, with tau and q_target held constant.
 
-        in   drive  tau; of a world ctrl
-        in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions count for nothing
-        in   kp, kd (nv,) or a number, the same for all instances; they act where v is dq/dt
-        in   ctrl (B, n_ctrl) controls of the file's actuators; None: those of before. tau acts at the joints besides; no q_target, kp, kd
+        in   drive  tau; with a world ctrl
+        in   tau (B, nv) [N m | N]; q_target (B, nv), or (B, nq) whose quaternions are ignored
+        in   kp, kd (nv,) or a number, the same for all instances; they act on coordinates whose v is dq/dt
+        in   ctrl (B, n_ctrl) controls of the file's actuators; None: the previous ones. tau is added at the joints;
+             q_target, kp and kd are refused
         """
         model = self.model
         name = "ctrl" if self._op == "world" else "tau"
@@ -273,8 +283,9 @@ class Simulation:
         if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
             if device_of(q_target) != HOST:
                 raise ValueError(
-                    f"step: q_target has shape {tuple(q_target.shape)}, on a device expected {(self.instances, model.nv)}: "
-                    "q_target[:, model.dof_q], and anything where model.dof_q is negative"
+                    f"step: q_target has shape {tuple(q_target.shape)}, on a device expected "
+                    f"{(self.instances, model.nv)}: q_target[:, model.dof_q], and anything where model.dof_q is "
+                    "negative"
                 )
             target = to_numpy(q_target, "step", "q_target", self.dtype)
             q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
@@ -285,7 +296,7 @@ class Simulation:
         uniforms = model.uniform_values(self._op, numbers)
         given = {"tau": tau, "q_target": q_target}
         names = [name for name, x in given.items() if x is not None]
-        # the state decides the batch size and the dtype of what comes in
+        # the state decides the batch size and the dtype of the arguments
         rows = [(name, model.nv) for name in ("v", *names)]
         call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
         found = dict(zip(names, call.arrays[1:]))
@@ -310,7 +321,10 @@ class Simulation:
         self.time += self.dt
 
     def _take(self, name: str, value: ArrayLike, view: Array) -> None:
-        """Copies what a step is given to memory beside the state. On a device arrays lie there, and only lists wait."""
+        """Copy an argument of a step to the simulation's own memory.
+
+        On a device arrays lie there, and only lists wait.
+        """
         if self._library.readable:
             value = self._fitting(name, value, view)
         else:
@@ -318,7 +332,7 @@ class Simulation:
         self._library.assign(view, value, "step", name)
 
     def _coupled_step(self, rest: list[Any], uniforms: list[float]) -> None:
-        """The next q and v by way of the independent velocities."""
+        """Compute the next q and v through the independent velocities."""
         run, n = self.model.evaluator.run, self.instances
         own = [self._parameter(name) for name, _ in self.model.row("coupled_position").inputs if name != "q"]
         self._u[1][:] = self.v[:, self._columns]
@@ -327,10 +341,10 @@ class Simulation:
         run(self._op, [self._next[0][0], self._u[0], *rest], after, uniforms, 0, self.substeps, 0, n)
         own = [self._parameter(name) for name, _ in self.model.row("coupled_velocity").inputs if name != "u"]
         run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
-        self._now[0], self._next[0] = self._next[0], self._now[0]  # step() exchanges them once more
+        self._now[0], self._next[0] = self._next[0], self._now[0]  # step() swaps them once more
 
     def _parameter(self, name: str) -> Any:
-        """A parameter of the model as (1 or B, n) where the state is, taken when it was first used."""
+        """Return a parameter of the model as (1 or B, n) on the device of the state, copied at its first use."""
         if name not in self._parameters:
             row = self.model.row(self._op)
             call = Call("step", [("v",)], [self.v])
@@ -348,14 +362,15 @@ class Simulation:
         key: str | int | None = None,
         act: ArrayLike | None = None,
     ) -> None:
-        """Sets instances to q (default model.q0, of a world the file's qpos0), v and act (default zero).
+        """Set instances to q (default model.q0, with a world the file's qpos0), v and act (default zero).
 
-        mask   (B,) of bool; None: all. q, v, act: (n,) or (B, n), of which the masked rows are taken
-        key    keyframe of the file, by name or number, for what is not given, for ctrl, which is zero without, and for mocap bodies,
-               which are where the model has them without
-        Without a mask `time`, which all instances share, is the keyframe's, or zero.
+        mask   (B,) of bool; None: all. q, v, act: (n,) or (B, n); the masked rows are used
+        key    keyframe of the file, by name or number: gives the arguments that are None, ctrl, and the poses of mocap
+               bodies. None: ctrl is zero and mocap bodies have the model's poses
+        Without a mask `time`, which all instances share, is set to the keyframe's, or zero.
         On a device it goes through the CPU and waits.
-        Errors: ValueError for a keyframe that moves a mocap body on which a spatial tendon passes an object with a side site.
+        Errors: ValueError for a keyframe that moves a mocap body on which a spatial tendon passes an object with a side
+        site.
         """
         world = self._op == "world"
         if key is not None or act is not None:
@@ -401,7 +416,7 @@ class Simulation:
 
     @property
     def status(self) -> npt.NDArray[np.int32]:
-        """Status bits (B,) int32, 0 where all is well."""
+        """Status bits (B,) int32, 0 where an instance has no fault."""
         bad = np.zeros(self.instances, bool)
         for array in self.state:
             bits: npt.NDArray[Any] = np.asarray(array).T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)

@@ -3,10 +3,11 @@
 A cost, a controller or an observation is called once with such arrays and becomes machine code. Operators, indexing and
 the functions of numpy named in FUNCTIONS work on them as on numbers; an array of one number has shape ().
 
-A symbol has no truth value: `np.where(c, a, b)` stands for `if`, np.minimum for min. Symbols raise when they are used
-after their function has returned.
+A symbol has no truth value: write `np.where(c, a, b)` for `if`, and np.minimum for min. A symbol raises when it is used
+after its function has returned.
 
-An infinite number is a bound that bounds nothing: minimum, maximum, clip and comparisons take it. Arithmetic with it raises ValueError.
+An infinite number is a bound without effect: minimum, maximum, clip and comparisons accept it. Arithmetic with it
+raises ValueError.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .typing import Frame
 
 traced = _featherstorm.traced
-# the greatest number of both dtypes, which stands for infinity in comparisons
+# the largest float32, which is finite in both dtypes and stands for infinity in comparisons
 LARGEST = float(np.finfo(np.float32).max)
 NO_TRUTH = (
     "a traced value has no truth value, nor a number yet: the function is called once, for all states. Instead of "
@@ -40,14 +41,14 @@ def is_symbol(x: Any) -> bool:
 
 
 def bare(x: Any) -> Any:
-    """Return the element of an array of shape (), which numpy leaves in arrays that are made of lists."""
+    """Return the element of an array of shape (), which numpy leaves as an element of arrays made from lists."""
     while isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
     return x
 
 
 def element(name: str, numbers: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of single elements: recorded where one of them is a symbol, else numpy's."""
+    """Return the function on single elements: it records if one of them is a symbol, else it is numpy's."""
     record = {**dict.fromkeys(("minimum", "maximum"), bounded), **dict.fromkeys(("less", "less_equal"), compared)}
 
     def function(*given: Any) -> Any:
@@ -64,7 +65,7 @@ def is_infinite(x: Any) -> bool:
 
 
 def bounded(name: str, a: Any, b: Any) -> Any:
-    """minimum or maximum, of which one is a symbol: an infinite number is the result, or the other one is."""
+    """Return minimum or maximum of two elements, one of them a symbol; nothing is recorded if the other is infinite."""
     for bound, x in ((a, b), (b, a)):
         if is_infinite(bound):
             return x if (bound > 0) == (name == "minimum") else bound
@@ -72,7 +73,10 @@ def bounded(name: str, a: Any, b: Any) -> Any:
 
 
 def compared(name: str, a: Any, b: Any) -> Any:
-    """less or less_equal, of which one is a symbol: all but NaN is within infinite bounds, and nothing is beyond them."""
+    """Return less or less_equal of two elements, one of them a symbol.
+
+    Infinite bounds become LARGEST such that every number except NaN is within them, and none is beyond.
+    """
     if is_infinite(a):
         a, name = math.copysign(LARGEST, a), "less" if a > 0 else "less_equal"
     if is_infinite(b):
@@ -101,7 +105,7 @@ WHERE = np.frompyfunc(where_element, 3, 1)
 
 
 def power(x: Any, n: Any) -> Any:
-    """x**n: products for whole numbers |n| <= 64, roots for multiples of a half, else exp(n log x)."""
+    """Return x**n: products for whole numbers |n| <= 64, roots for multiples of a half, else exp(n log x)."""
     x, n = bare(x), bare(n)
     if is_symbol(n):
         return traced("exp", traced("multiply", n, NATIVE["log"](x)))
@@ -122,7 +126,7 @@ def power(x: Any, n: Any) -> Any:
 
 ELEMENTS["power"] = np.frompyfunc(power, 2, 1)
 
-# ufuncs that are made of others
+# ufuncs composed of others
 DERIVED: dict[str, Callable[..., Any]] = {
     "positive": lambda x: x,
     "square": lambda x: x * x,
@@ -163,12 +167,12 @@ def refuse(what: str) -> NoReturn:
 
 
 def plain(x: Any) -> Any:
-    """The array of objects or numbers behind an argument of a ufunc."""
+    """Return the array of objects or numbers behind an argument of a ufunc."""
     return x.view(np.ndarray) if isinstance(x, Symbols) else x
 
 
 def wrap(x: Any) -> Any:
-    """An array of symbols, or what it is where it has none."""
+    """Return an array of symbols; an argument without symbols is returned unchanged."""
     if isinstance(x, (tuple, list)):
         return type(x)(map(wrap, x))
     if is_symbol(x) or (isinstance(x, np.ndarray) and x.dtype == object):
@@ -247,7 +251,7 @@ class Symbols(np.ndarray[Any, np.dtype[np.object_]]):
 def reduced(
     function: Callable[..., Any], name: str, x: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None
 ) -> Any:
-    """function.reduce(x) in a fixed order: pairs of neighbours first, so that chains are short."""
+    """Apply function.reduce(x) in a fixed order: pairs of neighbours first, so that dependency chains are short."""
     x = np.asarray(x, dtype=object)
     axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
     axes = sorted(a % x.ndim for a in axes)
@@ -279,7 +283,7 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 class State(Symbols):
-    """The state of a robot as a traced function sees it: x (nq + nv), and what follows from it.
+    """The state of a robot as seen by a traced function: x (nq + nv), with quantities that follow from it.
 
     x.q (nq), x.v (nv), x[i]; frames by name or index, world axes:
     x.position(frame) (3,) [m]   x.rotation(frame) (3, 3), frame axes to world axes
@@ -323,7 +327,7 @@ class State(Symbols):
     def run(self, op: str, *arrays: Any, frame: Frame | None = None) -> Any:
         row = next((r for r in self.model.evaluator.ops if r.name == op), None)
         if row is None:
-            self.model.row(op)  # says what is wrong with the name
+            self.model.row(op)  # raises with the reason
             raise NotImplementedError(f"{op}: a derivative cannot be traced")
         if row.uses_frame != (frame is not None):
             raise TypeError(f"{op} takes {'a' if row.uses_frame else 'no'} frame")
@@ -339,14 +343,14 @@ class State(Symbols):
 
 
 def symbols(values: Sequence[Any]) -> Symbols:
-    """An array of a list of symbols."""
+    """Make an array from a list of symbols."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array.view(Symbols)
 
 
 def values_of(x: Any, what: str, size: int | None = None) -> list[Any]:
-    """Return the result of a traced function as a list of `size` symbols and numbers (None: any)."""
+    """Return the result of a traced function as a list of `size` symbols and numbers (None: any size)."""
     if x is None:
         raise TypeError(f"{what} returned None, expected numbers")
     if isinstance(x, (tuple, list)):

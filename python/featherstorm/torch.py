@@ -6,11 +6,12 @@
     q, v = fst.step(model, q, v, dt=0.01, tau=tau)
     loss(q, v).backward()
 
-Every operation of `model.ops` is a function here, fst.NAME(model, *tensors, frame=None, **numbers), as is `run` for those
-known by name. Results are those of the operations' rows: M is packed, poses are rows of 12. Tensors of one row stand for
-the whole batch; their gradients are sums over it. Parameters bound to the model (`Model.bind`) may be tensors that require
-gradients. Reverse mode once (no gradients of gradients) and forward mode (torch.autograd.forward_ad); numbers such as
-dt and kp are held fixed. See `featherstorm.derivatives` for what is differentiated.
+Every operation of `model.ops` is a function here, fst.NAME(model, *tensors, frame=None, **numbers); `run` calls one by
+its name. Results have the layout of the table of operations: M is packed, poses are rows of 12. A tensor of one
+instance applies to the whole batch; its gradient is the sum over the batch. Parameters bound to the model
+(`Model.bind`) may be tensors that require gradients. Reverse mode works once (no gradients of gradients), and so does
+forward mode (torch.autograd.forward_ad); numbers such as dt and kp are held fixed. `featherstorm.derivatives` defines
+the derivatives.
 """
 
 from __future__ import annotations
@@ -67,15 +68,17 @@ def results(call: Call, suffix: str, tensors: Sequence[torch.Tensor]) -> tuple[t
 
 
 def summed(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """The gradient of a tensor that stood for the whole batch is the sum over it."""
+    """Sum a gradient over the batch where its tensor applied to the whole batch."""
     if gradient.ndim > x.ndim:
         return gradient.sum(0)
     return gradient.sum(0, keepdim=True) if gradient.shape[0] != x.shape[0] else gradient
 
 
 class SteppedWorld(torch.autograd.Function):
-    """A step of a model file's world as a node of autograd's graph: q, v, act, ctrl, tau, qacc, then the model's parameters, which
-    are bound to it."""
+    """A step of a model file's world as a node of autograd's graph.
+
+    Its tensors are q, v, act, ctrl, tau, qacc, then the model's parameters, which are bound to it.
+    """
 
     @staticmethod
     def forward(
@@ -110,7 +113,11 @@ class SteppedWorld(torch.autograd.Function):
 def run(
     model: Model, op: str, *tensors: ArrayLike, frame: Frame | None = None, check: bool = True, **numbers: Any
 ) -> Any:
-    """Any operation of `model.ops` by name: tensors in its order, its uniforms by keyword; a tensor or a tuple of them."""
+    """Run any operation of `model.ops` by name; returns a tensor or a tuple of tensors.
+
+    tensors   inputs in the order of the operation
+    numbers   its uniforms, by keyword
+    """
     op, given = form(model, op, tensors)
     row = model.row(op)
     given = model.with_parameters(row, given)
@@ -137,9 +144,10 @@ def step(
     check: bool = True,
     **numbers: Any,
 ) -> tuple[torch.Tensor, ...]:
-    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; `substeps` passes share dt.
+    """`featherstorm.step` with gradients with respect to q, v, tau and q_target; each substep takes dt / substeps.
 
-    Of a model file's world with respect to q, v, act, ctrl and tau, through its contacts (`featherstorm.step_vjp`); a WorldStep.
+    For a model with a world, gradients are with respect to q, v, act, ctrl and tau, through its contacts
+    (`featherstorm.step_vjp`); the result is a WorldStep.
     """
     op = step_op(model, "step", ignore)
     if op == "world":

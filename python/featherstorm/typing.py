@@ -1,4 +1,4 @@
-"""Names of types in annotations; the package itself reads them only to be checked."""
+"""Types for annotations; at run time the package uses them for nothing else."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 
 class SupportsDLPack(Protocol):
-    """An array of PyTorch, JAX, CuPy or another library that hands its memory on by DLPack."""
+    """An array of PyTorch, JAX, CuPy or another library that shares its memory by DLPack."""
 
     def __dlpack__(self, *arguments: Any, **options: Any) -> Any: ...
 
 
-ArrayLike: TypeAlias = npt.ArrayLike | SupportsDLPack  # what a call takes
-Array: TypeAlias = Any  # of the library that the first array of a call is of; what that is, no checker can say
+ArrayLike: TypeAlias = npt.ArrayLike | SupportsDLPack  # an argument of a call
+Array: TypeAlias = Any  # an array of the library of a call's first array, which no type checker can know
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Frame: TypeAlias = str | int  # by name or index
 Names: TypeAlias = str | Iterable[str]

@@ -1,1 +1,1 @@
-"""Rows of the table of operations: as functions, and run on the arrays of a call."""
+"""Operations of the table: as functions, and run on the arrays of a call."""

@@ -1,4 +1,4 @@
-"""A row of the table on the arrays of a call: what is checked, what the engine is given, what comes back."""
+"""Evaluation of an operation on the arrays of a call: checks, inputs of the engine, results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..model import Model, Row
     from ..typing import Array, ArrayLike, Frame
 
-QUATERNION_SLACK = 1e-2  # how far a norm may be from 1; integration renormalises
+QUATERNION_SLACK = 1e-2  # largest allowed difference of a norm from 1; integration renormalises
 
 
 def evaluate(
@@ -32,7 +32,7 @@ def evaluate(
     check: bool = True,
     caller: str | None = None,
 ) -> tuple[Arguments, list[Array]]:
-    """Runs an operation; returns its Arguments and a view (instances, ...) of each output."""
+    """Run an operation; return its Arguments and a view (instances, ...) of each output."""
     label = caller or op
     op, arguments = form(model, op, arguments)
     row = model.row(op)
@@ -56,15 +56,17 @@ def evaluate(
 
 
 def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str, list[Array]]:
-    """The row that takes what was given of the optional inputs, and its arguments: zeros for those that were not where the
-    operation has one row only."""
+    """Return the operation that takes the given optional inputs, and its arguments.
+
+    Zeros replace optional inputs that are absent where the operation has no form without them.
+    """
     row = model.row(op)
     arguments: list[Array] = list(given)
     needed = len(row.inputs) - len(model.parameters)
     if row.given and len(arguments) > needed:
         if all(x is None for x in arguments[needed:]):
             return op, arguments[:needed]
-        # the optional ones are the last; zeros stand for those of them that are absent
+        # optional inputs are the last ones; zeros replace the absent ones
         sizes = [n for name, n in model.row(row.given).inputs if name not in model.parameters]
         for k in range(needed, len(sizes)):
             if k == len(arguments):
@@ -99,7 +101,7 @@ def tell_notices(model: Model) -> None:
 
 
 def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any]) -> None:
-    """ValueError for a quaternion whose norm is far from 1. NaN passes."""
+    """Raise ValueError for a quaternion whose norm is far from 1. NaN passes."""
     for joint, c in model.quaternions:
         norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
         wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
@@ -123,10 +125,12 @@ def run(
     check: bool = True,
     **numbers: ArrayLike,
 ) -> Array:
-    """Any operation of the table `model.ops` by name: arrays in its order, its uniforms by keyword.
+    """Run any operation of the table `model.ops` by name, and return the output (B, components), or a tuple of outputs.
 
-    Returns the output (B, components), or a tuple of them. The operation is taken as it is: `dt` is that of its only pass,
-    and what the model carries beside what the operation's name says does not count.
+    arrays    inputs in the order of the operation
+    numbers   its uniforms, by keyword
+    The operation runs alone, in one step: `dt` is the time of its only substep. Contacts, loops, couplings and the
+    world that the model carries have no effect unless the operation is one for them.
     """
     batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
     results = tuple(batch.result(view) for view in outputs)

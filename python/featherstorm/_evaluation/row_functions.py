@@ -1,4 +1,4 @@
-"""Functions of the operations that have none of their own, made of what the table says of them."""
+"""Functions for operations without a hand-written one, generated from the table of operations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
-    """The function of an operation by its row of the table: a signature, a docstring with equation, shapes and units."""
+    """Make the function of an operation from its table entry: a signature, a docstring with equation and shapes."""
     inputs, uniforms = [a["name"] for a in row["inputs"]], [a["name"] for a in row["uniforms"]]
     optional = {a["name"] for a in row["inputs"] if a["optional"]}
 
@@ -38,7 +38,7 @@ def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     either = inspect.Parameter.POSITIONAL_OR_KEYWORD
     signature = [parameter("model", either)]
-    for k, array in enumerate(inputs):  # an optional input before others may be None, but has its place
+    for k, array in enumerate(inputs):  # an optional input before others may be None, but stays positional
         last = all(later in optional for later in inputs[k:])
         signature.append(parameter(array, either, None if last else inspect.Parameter.empty))
     signature += [parameter("frame", keyword)] if row["uses_frame"] else []
@@ -51,13 +51,13 @@ def function_of(name: str, row: Mapping[str, Any]) -> Callable[..., Array]:
 
 
 def sentence(text: str) -> str:
-    """With a capital, unless it begins with a symbol."""
+    """Capitalize a text, unless it begins with a symbol."""
     first = text.split()[0]
     return (text if len(first) == 1 or not first.isalpha() else text[0].upper() + text[1:]) + "."
 
 
 def description(row: Mapping[str, Any]) -> str:
-    """The docstring of an operation."""
+    """Return the docstring of an operation."""
     lines = [sentence(row["summary"]), "", f"    {row['equation']}          {row['source']}", ""]
     for word, key in (("in ", "inputs"), ("in ", "uniforms"), ("out", "outputs")):
         for array in row[key]:

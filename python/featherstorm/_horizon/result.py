@@ -1,4 +1,4 @@
-"""Results of rollouts, on the host and on devices."""
+"""Results of a rollout, on the host and on devices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 
 class RolloutResult(NamedTuple):
-    """costs (B,), sums over the horizon, NaN where the last state is not finite; final (B, nx), the last state: q, v,
-    of a world act; states (B, T, nx) after each step, observations (B, T, n), and controls (B, T, nu), the U that was used; None
-    where they were not asked for."""
+    """Results of a rollout; None for results that were not requested.
+
+    costs         (B,) sums over the horizon, NaN where the last state is not finite
+    final         (B, nx) the last state: q, v, with a world act
+    states        (B, T, nx) after each step
+    observations  (B, T, n)
+    controls      (B, T, nu) the controls U that were used
+    """
 
     costs: Array
     final: Array
@@ -25,9 +30,10 @@ class RolloutResult(NamedTuple):
 
 
 class Results:
-    """The results of a rollout of B instances in the place of its call, or where `out` has memory for them.
+    """The results of a rollout of B instances, on the device of its call, or in the memory of `out`.
 
-    outputs   what the engine writes: (array of the sequence, memory, first column, columns, whether after each step)
+    outputs   arrays the engine writes: (array of the sequence, memory, first column, columns, True for one row each
+              step)
     """
 
     def __init__(self, call: Call, B: int, out: RolloutResult | None) -> None:
@@ -36,7 +42,7 @@ class Results:
         self.views: dict[str, tuple[Callable[[Sequence[int]], Array], list[int]]] = {}
 
     def add(self, name: str, tail: list[int], *columns: tuple[str, int, int]) -> None:
-        """A result (B, *tail), which has (array, first column, columns)."""
+        """Add a result (B, *tail), composed of (array, first column, columns)."""
         call, given = self.call, getattr(self.out, name, None)
         if given is None:
             memory, view = call.output(self.B, math.prod(tail))
@@ -47,7 +53,7 @@ class Results:
         self.views[name] = view, tail
 
     def all(self) -> RolloutResult:
-        """The results as the user gets them; those that were not added are None."""
+        """Return the results in the form that the user receives; results that were not added are None."""
         result, views = self.call.library.result, self.views
         found = {name: result(view(tail)) for name, (view, tail) in views.items()}
         return RolloutResult(*(found.get(name) for name in RolloutResult._fields))

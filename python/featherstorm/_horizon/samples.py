@@ -1,6 +1,6 @@
-"""The samples of a planner's iteration where they lie: the best one, and sums over them.
+"""The samples of a planner's iteration, on their device: the best one, and sums over them.
 
-An iteration waits once, for the new plan (horizon, nu), which is on the CPU; CEM also for the costs.
+An iteration waits once, for the new plan (horizon, nu), which is on the CPU; CEM waits also for the costs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class Samples:
-    """Samples U (samples, horizon, nu) of a dtype and their costs, in the place of `library`.
+    """Samples U (samples, horizon, nu) of a dtype and their costs, on the device of `library`.
 
-    name, threads   for messages; for sums on the CPU
+    name      for messages
+    threads   for sums on the CPU
     """
 
     U: Array
@@ -39,7 +40,7 @@ class Samples:
         self.center = library.column(dtype, self.size)
 
     def take(self, costs: Array, U: Array) -> None:
-        """The samples of an iteration. Raises ValueError for other shapes."""
+        """Store the samples of an iteration. Raises ValueError for other shapes."""
         for what, x, shape in (("costs", costs, (self.count,)), ("controls", U, self.shape)):
             found = x.shape if hasattr(x, "shape") else np.shape(x)
             if found != shape:
@@ -48,32 +49,32 @@ class Samples:
         self.U = U
 
     def release(self) -> None:
-        """Gives the controls back, whose memory the next rollout takes."""
+        """Return the memory of the controls for the next rollout."""
         self.U = None
 
     def best(self) -> _featherstorm.Least:
-        """The least finite cost and its index, -1 where there is none."""
+        """Return the least finite cost and its index, -1 where no cost is finite."""
         return self.reduction.least(self.costs, self.library.stream)
 
     def lowest(self, count: int) -> npt.NDArray[np.intp]:
-        """The indices of so many samples of the least costs, those of finite ones."""
+        """Return the indices of the `count` samples of least cost, among those of finite cost."""
         costs = self.library.numbers(self.costs, self.sums, self.count).astype(float)
         costs[~np.isfinite(costs)] = np.inf
         best = np.argpartition(costs, count - 1)[:count]
         return np.sort(best[np.isfinite(costs[best])])
 
     def softmax_mean(self, temperature: float) -> npt.NDArray[np.float64]:
-        """The mean (horizon, nu) weighted by exp(-cost / temperature)."""
+        """Return the mean (horizon, nu) weighted by exp(-cost / temperature)."""
         self.reduction.softmax_weights(self.costs, temperature, self.weights, self.library.stream)
         return self.weighted_mean()
 
     def sample(self, index: int) -> npt.NDArray[np.floating]:
-        """One of the samples (horizon, nu)."""
+        """Return one of the samples (horizon, nu)."""
         self.library.send((np.arange(self.count) == index).astype(float), self.weights)
         return self.weighted_mean()
 
     def moments(self, chosen: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
-        """The mean and the standard deviation (horizon, nu) of some samples."""
+        """Return the mean and the standard deviation (horizon, nu) of the chosen samples."""
         weights = np.zeros(self.count)
         weights[chosen] = 1 / len(chosen)
         self.library.send(weights, self.weights)
@@ -82,7 +83,7 @@ class Samples:
         return mean, np.sqrt(self.weighted_mean(self.center))
 
     def weighted_mean(self, center: Any = None) -> npt.NDArray[np.float64]:
-        """The weighted mean (horizon, nu), or that of the squared distances from a center."""
+        """Return the weighted mean (horizon, nu), or the weighted mean of the squared distances from a center."""
         U, _ = self.library.array(self.U, self.name, "U", np.dtype(self.dtype))
         memory = self.library.memory(U, self.shape)
         self.reduction.weighted_mean(memory, self.weights, self.result, self.library.stream, center)
@@ -90,7 +91,7 @@ class Samples:
 
 
 class ReadableSamples(Samples):
-    """Samples on the CPU, which are read instead of weighted."""
+    """Samples whose numbers can be read: chosen samples are extracted instead of weighted."""
 
     def sample(self, index: int) -> npt.NDArray[np.floating]:
         sample: Array = np.asarray(self.U)[index].copy()
@@ -102,6 +103,6 @@ class ReadableSamples(Samples):
 
 
 def samples_in(name: str, library: Library, shape: tuple[int, int, int], dtype: str, threads: int) -> Samples:
-    """Samples in the place of a library."""
+    """Make Samples on the device of a library."""
     kind = ReadableSamples if library.readable else Samples
     return kind(name, library, shape, dtype, threads)

@@ -1,7 +1,8 @@
-"""The arrays of one call: one place, one dtype, one library for the results.
+"""The arrays of one call: one device, one dtype, one library for the results.
 
-An argument is (n,) for one instance or (B, n) for a batch; where the others are batches, (n,) and (1, n) stand for all
-instances (no copy). The first array says what the others are expected to be; the first one on a device, where one lies there.
+An argument is (n,) for one instance or (B, n) for a batch; where the others are batches, (n,) and (1, n) apply to all
+instances (no copy). The leading array decides the device and dtype of the others: the first one on a device, else the
+first one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def leading(arguments: Sequence[Array]) -> int | None:
-    """Which argument says what the others are expected to be; None where all are lists."""
+    """Return the index of the leading argument, which decides the device and dtype of the others; None for lists."""
     first = None
     for k, x in enumerate(arguments):
         if device_of(x) != HOST:
@@ -37,26 +38,26 @@ def leading(arguments: Sequence[Array]) -> int | None:
 
 
 def if_on_device(x: Array) -> Array:
-    """x, or None where it lies on the CPU."""
+    """Return x, or None where it is on the CPU."""
     return None if device_of(x) == HOST else x
 
 
 def place_of(x: Array, op: str, name: str) -> Library:
-    """The place of an array: with its library on a device, numpy's on the CPU."""
+    """Return the library of an array on its device; on the CPU numpy's."""
     device = device_of(x)
     return NUMPY if device == HOST else device_library(x, device, op, name)
 
 
 def engine_in(device: int, stream: int) -> Library:
-    """The engine's own memory in a place."""
+    """Return the engine's own memory on a device."""
     return NUMPY if device == HOST else Engine(device, stream)
 
 
 class Call:
-    """The place, library and dtype of a call's arrays: those of the leading one.
+    """The device, library and dtype of a call's arrays: those of the leading one.
 
-    rows    begin with the names of the arguments
-    dtype   of lists where there is no array
+    rows    each begins with the name of an argument
+    dtype   of lists where no argument is an array
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Call:
             self.lead_array, self.dtype = self.library.array(self.lead, op, self.first, dtype)
 
     def array(self, x: Array, name: str) -> Array:
-        """x as an array of the call. Raises for one of another place or dtype."""
+        """Return x as an array of the call. Raises for an array on another device or of another dtype."""
         if x is self.lead and x is not None:
             return self.lead_array
         array, dtype = self.library.array(x, self.op, name, self.dtype)
@@ -91,7 +92,10 @@ class Call:
     def count(
         self, shape: tuple[int, ...], name: str, n: int, tails: Mapping[str, tuple[int, ...]]
     ) -> tuple[int, bool]:
-        """Return the number of rows of an array (n,), (B, n), or of the public shape of either, and whether it is a single row."""
+        """Return the number of rows of an array, and True if it is one row without a batch axis.
+
+        The array is (n,), (B, n), or has the public shape of either.
+        """
         if len(shape) == 2 and shape[1] == n:
             return shape[0], False
         tail = tails.get(name, (n,))
@@ -111,8 +115,10 @@ class Call:
         instances: int,
         sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
     ) -> Any:
-        """Return the engine's copy of numbers (n,) or (instances, n) that stay from call to call, of any dtype on the CPU.
-        `sent` keeps what was sent to devices until the numbers change."""
+        """Return the memory that the engine reads for numbers (n,) or (instances, n) that stay from call to call.
+
+        The numbers may have any dtype on the CPU. `sent` stores the copies on devices until the numbers change.
+        """
         array = np.asarray(value, self.dtype) if device_of(value) == HOST else self.array(value, name)
         count, _ = self.count(array.shape, name, n, tails)
         if count not in (1, instances):
@@ -120,8 +126,11 @@ class Call:
         return self.library.kept(array, (count, n), name, sent)
 
     def numbers(self, x: Array, name: str, n: str, instances: int) -> tuple[Array, bool]:
-        """x as numbers (n,) of the CPU, of any dtype, that are the same for all instances (True), or as an array (n,) or
-        (instances, n) of the call. Arrays of the CPU may have a row each only where the call is; None: no numbers."""
+        """Return x as shared numbers (n,) on the CPU (True), or as an array (n,) or (instances, n) of the call (False).
+
+        Shared numbers may have any dtype. An array on the CPU with a row for each instance is accepted only where the
+        call runs on the CPU. None: no numbers.
+        """
         here = device_of(x) == HOST
         values = self.array(x, name) if not here else np.zeros(0) if x is None else np.asarray(x, dtype=self.dtype)
         sizes = tuple(values.shape)
@@ -135,14 +144,15 @@ class Call:
         return values, here and values.ndim == 1
 
     def output(self, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        """Return memory for an output (instances, n), and a function from the shape of a row to a view of it."""
+        """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""
         return self.library.output(NAMES[self.dtype.itemsize], instances, n)
 
 
 class Arguments(Call):
-    """The arrays of one call as (instances, n) or as one row that stands for all.
+    """The arrays of one call as (instances, n) or as one row for all instances.
 
-    rows: (name, n) of each; tails: the public shape of those that have one, such as (nb, 6) of 6 nb numbers.
+    rows   (name, n) of each
+    tails  the public shape of arrays that have one, such as (nb, 6) of 6 nb numbers
     """
 
     def __init__(
@@ -170,5 +180,5 @@ class Arguments(Call):
             self.arrays.append(memory(array, (count, n)))
 
     def result(self, view: Array) -> Array:
-        """A view (instances, ...) as the user gets it."""
+        """Return a view (instances, ...) in the form that the user receives."""
         return self.library.result(view if self.batched else view[0])

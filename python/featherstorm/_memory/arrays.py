@@ -1,4 +1,4 @@
-"""Arrays of any library on the CPU as numpy views of the same memory, and what is said of those that are none."""
+"""Arrays of any library on the CPU as numpy views of the same memory, and errors for unsuitable arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..typing import Array
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-NAMES = {4: "float32", 8: "float64"}  # by itemsize; numpy takes a microsecond for a dtype's name
+NAMES = {4: "float32", 8: "float64"}  # by itemsize, because dtype.name costs numpy a microsecond
 
 
 def library_of(x: Array) -> str | None:
-    """'numpy', 'torch', 'jax', 'other' for any array with DLPack, or None for lists and numbers."""
+    """Return 'numpy', 'torch', 'jax', 'other' for any array with DLPack, or None for lists and numbers."""
     if isinstance(x, (np.ndarray, np.generic)):
         return "numpy"
     root = type(x).__module__.partition(".")[0]
@@ -32,7 +32,7 @@ def library_of(x: Array) -> str | None:
 
 
 def to_numpy(x: Array, op: str, name: str, list_dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """A numpy view of an array on the CPU; op and name are for messages ("rnea: q ...")."""
+    """Return a numpy view of an array on the CPU; op and name are for messages ("rnea: q ...")."""
     array = x if type(x) is np.ndarray else convert(x, f"{op}: {name}", list_dtype)
     if array.dtype not in FLOATS:
         raise TypeError(f"{op}: {name} is {array.dtype}, expected float32 or float64")
@@ -40,7 +40,7 @@ def to_numpy(x: Array, op: str, name: str, list_dtype: npt.DTypeLike = np.float6
 
 
 def in_place(array: npt.NDArray[Any]) -> bool:
-    """Return whether the engine can read an array without copying it."""
+    """Return True if the engine can read an array without a copy."""
     size = array.itemsize
     for stride in array.strides:
         if stride % size:

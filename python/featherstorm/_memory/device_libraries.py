@@ -1,6 +1,6 @@
-"""Array libraries on a CUDA device: the stream that a call's work is put on, memory for results, and a few functions.
+"""Array libraries on a CUDA device: the stream for a call's work, memory for results, and a few functions.
 
-Nothing is read here: quaternions are not checked, because that would make the call wait.
+No numbers are read here: quaternions are not checked, because the check would make the call wait.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DTYPES = {dtype.name: dtype for dtype in FLOATS}
 
 
 class Device(Library):
-    """An array library with a namespace of the array API standard: its results are views, and wait.
+    """An array library with a namespace of the array API standard: its results are views, and calls wait.
 
     lead    the call's first array on a device
     first   its name, for messages
@@ -69,7 +69,7 @@ class Device(Library):
         return self.read(array if tuple(array.shape) == shape else array.reshape(shape))
 
     def uploaded(self, rows: npt.NDArray[Any]) -> _featherstorm.Buffer:
-        """Numbers of the CPU as rows on the device; zeros are not sent."""
+        """Copy numbers on the CPU to the device as rows; zeros are not sent."""
         rows = rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
         buffer = self.buffer(rows.dtype.name, *rows.shape)
         if rows.any():
@@ -103,7 +103,7 @@ class Device(Library):
         return type(x) is type(self.lead)
 
     def read(self, x: Array) -> Any:
-        """A capsule of an array that the work on our stream may read."""
+        """Return a capsule of an array, safe to read for work on our stream."""
         return x.__dlpack__(stream=self.stream or LEGACY_STREAM)
 
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
@@ -153,7 +153,7 @@ class Device(Library):
         return columns.reshape((x.shape[0], *index.shape))
 
     def columns(self, x: Array, index: npt.NDArray[np.intp]) -> Array:
-        """x[:, index]"""
+        """Return x[:, index]."""
         return self.xp.take(x, self.xp.asarray(index), axis=1)
 
     def stack(self, arrays: Sequence[Array]) -> Array:
@@ -164,7 +164,7 @@ class Device(Library):
 
 
 class Jax(Device):
-    """JAX's arrays lie row by row: its results are copies on the device."""
+    """JAX's arrays are row-major: its results are copies on the device."""
 
     def namespace(self, lead: Array) -> Any:
         import jax
@@ -184,7 +184,7 @@ class Jax(Device):
 
 
 class Torch(Device):
-    """PyTorch: memory is torch's own, and the work goes to its current stream."""
+    """PyTorch: memory is PyTorch's own, and the work is put on its current stream."""
 
     def __init__(self, lead: Array, device: int, first: str) -> None:
         super().__init__(lead, device, first)
@@ -222,7 +222,7 @@ class Torch(Device):
 
 
 class CuPy(Torch):
-    """CuPy: as PyTorch."""
+    """CuPy, treated like PyTorch."""
 
     def namespace(self, lead: Array) -> Any:
         return sys.modules["cupy"]
@@ -261,7 +261,7 @@ KNOWN: dict[str, type[Device]] = {"jax": Jax, "jaxlib": Jax, "torch": Torch, "cu
 
 
 def device_library(lead: Array, device: int, op: str, first: str) -> Library:
-    """The library of an array on a device; op and first, its name, are for messages."""
+    """Return the library of an array on a device; op and first, the array's name, are for messages."""
     root = type(lead).__module__.partition(".")[0]
     if isinstance(lead, DeviceArray):
         return Engine(device, lead.stream, first)

@@ -1,4 +1,4 @@
-"""Array libraries on the CPU: arrays are numpy views of the same memory, results go back to the first one's library."""
+"""Array libraries on the CPU: inputs are numpy views of the same memory, results belong to the first library."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Jax(Numpy):
 
 
 class Standard(Numpy):
-    """A library with a namespace of the array API standard, whose results are views; numpy's where it has none."""
+    """A library with a namespace of the array API standard, whose results are views; without one they are numpy's."""
 
     def __init__(self, lead: Array) -> None:
         self.lead = lead
@@ -120,13 +120,13 @@ ALONE: dict[str | None, Numpy] = {None: NUMPY, "numpy": NUMPY, "torch": Torch(),
 
 
 def host_library(lead: Array) -> Library:
-    """The library of an array on the CPU; numpy's of a list."""
+    """Return the library of an array on the CPU; numpy's for a list."""
     kind = library_of(lead)
     return ALONE[kind] if kind in ALONE else Standard(lead)
 
 
 def named_library(name: str, op: str) -> Library:
-    """A library on the CPU by its name, which is imported. ImportError where it is missing."""
+    """Import a library on the CPU by its name. Errors: ImportError where it is missing."""
     if name not in ALONE or name is None:
         raise ValueError(f"{op}: arrays is {name!r}, expected 'numpy', 'torch' or 'jax'")
     try:

@@ -1,6 +1,7 @@
-"""Services of an array library on one device: the CPU, or a GPU.
+"""Interface of a call to an array library on the CPU or on a device.
 
-`host_libraries` has those of the CPU, `device_libraries` those of devices. Whoever asks need not know where the arrays lie.
+`host_libraries` has the implementations for the CPU, `device_libraries` those for devices. Callers need not know the
+device of the arrays.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Library:
-    """The library of a call's first array, and the place of all its arrays.
+    """The library of a call's first array, and the device of all its arrays.
 
-    device     the engine's number of the place
+    device     the engine's number of the device
     stream     the stream that the work is put on
-    readable   whether numbers can be looked at without waiting for them
+    readable   True if numbers can be read without waiting for them
     """
 
     device: int = HOST
@@ -32,12 +33,15 @@ class Library:
     readable: bool = True
 
     def array(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> tuple[Array, np.dtype[Any]]:
-        """An array of this place, with the shape and the dtype of x; lists become numpy's, of `dtype`. Raises for what lies
-        elsewhere, is of no floating type, or is no array; op and name are for messages ("rnea: q ...")."""
+        """Return an array of this device, with the shape and the dtype of x; lists become numpy arrays of `dtype`.
+
+        Raises for an array on another device, for a dtype that is not floating, and for objects that are no arrays. op
+        and name are for messages ("rnea: q ...").
+        """
         raise NotImplementedError
 
     def memory(self, array: Array, shape: tuple[int, ...]) -> Any:
-        """Return the engine's view of `array` in another shape with as many numbers."""
+        """Return the memory of `array` that the engine reads, in another shape of equal size."""
         raise NotImplementedError
 
     def kept(
@@ -47,63 +51,70 @@ class Library:
         name: str,
         sent: dict[tuple[Any, ...], tuple[npt.NDArray[Any], _featherstorm.Buffer]],
     ) -> Any:
-        """As memory(), of an array that stays from call to call. Numbers of the CPU are sent to a device when they have
-        changed; `sent` has what is there by name and place."""
+        """Like memory(), for an array that stays from call to call.
+
+        Numbers on the CPU are sent to a device when they have changed; `sent` stores these copies by name and device.
+        """
         return self.memory(array, shape)
 
     def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        """The memory of an array that is given for a result. Raises ValueError where it cannot be written there."""
+        """Return the memory of an array that is given for a result.
+
+        Raises ValueError where the engine cannot write to it.
+        """
         raise NotImplementedError
 
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        """Return memory for an output (instances, n), and a function from the shape of a row to a view of it."""
+        """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""
         raise NotImplementedError
 
     def result(self, view: Array) -> Array:
-        """A view, or a part of one, as the user gets it."""
+        """Return a view, or a part of one, in the form that the user receives."""
         return view
 
     def stack(self, arrays: Sequence[Array]) -> Array:
-        """Arrays (B, n) side by side as (B, n, k)."""
+        """Stack arrays (B, n) to (B, n, k)."""
         raise NotImplementedError
 
     def spread(self, x: Array, index: npt.NDArray[np.intp]) -> Array:
-        """x[:, index] for an index of any shape, with zeros where the index is that of a column behind the last."""
+        """Return x[:, index] for an index of any shape; an index behind the last column gives zeros."""
         raise NotImplementedError
 
     def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
-        """Memory of the engine in this place."""
+        """Allocate memory of the engine on this device."""
         raise NotImplementedError
 
     def cost_dtype(self, dtype: str) -> str:
-        """The dtype in which reductions over samples of `dtype` take costs."""
+        """Return the dtype of costs in reductions over samples of `dtype`."""
         raise NotImplementedError
 
     def column(self, dtype: str, n: int) -> Any:
-        """Memory for numbers (n, 1) in this place."""
+        """Allocate memory for numbers (n, 1) on this device."""
         raise NotImplementedError
 
     def fill(self, column: Any, x: Array, op: str, name: str) -> None:
-        """Writes numbers (n,) of this place to a column."""
+        """Write numbers (n,) on this device to a column."""
         raise NotImplementedError
 
     def send(self, numbers: npt.NDArray[Any], column: Any) -> None:
-        """Writes numbers (n,) of the CPU to a column of the same dtype."""
+        """Write numbers (n,) on the CPU to a column of the same dtype."""
         raise NotImplementedError
 
     def numbers(self, column: Any, dtype: str, n: int) -> npt.NDArray[Any]:
-        """The numbers (n,) of a column on the CPU; it waits."""
+        """Return the numbers (n,) of a column on the CPU; it waits."""
         raise NotImplementedError
 
     def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
-        """x in a dtype: the CPU converts, on a device it has to have it."""
+        """Return x in a dtype: the CPU converts, on a device x must have the dtype already."""
         raise NotImplementedError
 
     def placed(self, numbers: npt.NDArray[Any]) -> Array:
-        """Numbers (n,) of the CPU as an array of the library in this place."""
+        """Return numbers (n,) on the CPU as an array of the library on this device."""
         raise NotImplementedError
 
     def assign(self, view: Array, value: Array, op: str, name: str) -> None:
-        """Copies an array that broadcasts to it, from the CPU or this place, to an array of the engine's. Raises ValueError
-        for other shapes and places."""
+        """Copy `value`, broadcast, from the CPU or this device to an array of the engine.
+
+        Raises ValueError for other shapes and devices.
+        """
         raise NotImplementedError

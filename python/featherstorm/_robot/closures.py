@@ -1,4 +1,4 @@
-"""Kinematic loops and coupled joints, given to `load` or `RobotBuilder.build`."""
+"""Kinematic loops and coupled joints, which `load` or `RobotBuilder.build` adds to a robot's tree."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a kinematic loop. The tree's joints stay as they are; `fd_loops`, `loop_step` and the other
-    operations on loops keep it closed.
+    """A joint that closes a kinematic loop.
+
+    The tree's joints stay as they are; `fd_loops`, `loop_step` and the other operations on loops keep the loop closed.
 
     predecessor, successor   links or frames that it joins; "" is the world
-    type        what stays free, by the frames' z axis: "fixed" nothing, "revolute" the turn about z, "prismatic" the shift
-                along z, "helical" both with `parameter` [m/rad] between them, "rack_pinion" a pinion of radius `parameter`
-                [m] that rolls along the predecessor's x, "cylindrical" turn and shift, "universal" turns about the
-                predecessor's z and the successor's x, "planar" the x-y plane and the turn about z, "spherical" all
-                turns, "point_on_line" all turns and the shift along the predecessor's z
+    type        the free motions, by the frames' z axis: "fixed" none, "revolute" the rotation about z, "prismatic" the
+                translation along z, "helical" both with `parameter` [m/rad] between them, "rack_pinion" a pinion of
+                radius `parameter` [m] that rolls along the predecessor's x, "cylindrical" rotation and translation,
+                "universal" rotations about the predecessor's z and the successor's x, "planar" the x-y plane and the
+                rotation about z, "spherical" all rotations, "point_on_line" all rotations and the translation along the
+                predecessor's z
     at          (3,) [m] the joint in the predecessor, its link's axes
     rotation    (3, 3) the joint's axes in the predecessor, as columns
     on          (3,) [m] the joint in the successor, its link's axes
     on_rotation (3, 3) the joint's axes in the successor, as columns
     name        for messages
 
-    Errors, when a robot gets it: ValueError for a link that does not exist, a type that is unknown, one body on both
-    sides, a rotation that is none. Rigid Body Dynamics Algorithms, section 8.3 and Table 8.1.
+    Errors, when added to a robot: ValueError for a link that does not exist, an unknown type, one body on both sides,
+    or a matrix that is not a rotation. Rigid Body Dynamics Algorithms, section 8.3 and Table 8.1.
     """
 
     predecessor: str
@@ -52,7 +54,7 @@ class Coupling:
     offset    [rad | m]
 
     Operations on coupled joints (`fd_coupled`, `coupled_step`) take u (B, nu), the velocities of `model.u_names`.
-    Errors, when a robot gets it: ValueError. Rigid Body Dynamics Algorithms, section 9.6.
+    Errors, when added to a robot: ValueError. Rigid Body Dynamics Algorithms, section 9.6.
     """
 
     joint: str

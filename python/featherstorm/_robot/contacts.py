@@ -1,12 +1,12 @@
-"""Contacts: what of a robot may touch what.
+"""Contacts that are declared by hand: pairs of surfaces that may touch.
 
     feet = [fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in ("FL", "FR", "RL", "RR")]
     model = fs.load("go2", contacts=feet)
     q, v, impulse = fs.contact_step(model, q, v, dt=4e-3, q_target=target, kp=60, kd=3, substeps=4)
 
-Which contacts there are belongs to the model, whether they touch is found for each instance. Rows of the table beside
-contact_step and soft_contact_step: contact_jacobian, contact_frames, contact_rates, contact_inertia, contact_system, fd_contacts,
-contact_impulse, soft_contact_forces; fs.contact_jacobian(model, q) and so on.
+The list of contacts belongs to the model; each instance finds which of them touch. Operations for contacts besides
+contact_step and soft_contact_step: contact_jacobian, contact_frames, contact_rates, contact_inertia, contact_system,
+fd_contacts, contact_impulse, soft_contact_forces; call them as fs.contact_jacobian(model, q) and so on.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Contact:
     surface             "plane": z = 0, solid below; "sphere": solid inside; "cavity": solid outside
     rotation, position  of the surface's frame in that link (3, 3), (3,) [m]
     surface_radius      of a sphere or cavity [m]
-    half_x, half_y      of a plane that ends there [m]; 0, 0: it does not end
-    name                for messages; "": that of the link
+    half_x, half_y      half lengths of a bounded plane [m]; 0, 0: unbounded
+    name                for messages; "": the name of the link
 
-    What is wrong in a contact is told, with its name, where it meets a robot: ValueError.
+    Errors, when added to a robot: ValueError that names the contact.
     """
 
     link: str
@@ -74,11 +74,11 @@ class Contact:
 def with_contacts(
     robot: _featherstorm.Robot, contacts: Iterable[Contact], sweeps: int = 8, relax: int = 2
 ) -> _featherstorm.Robot:
-    """A Robot that carries these contacts in place of its own.
+    """Return a Robot with these contacts in place of its own.
 
-    sweeps, relax   of projected Gauss-Seidel: how many, and how many more without the push that undoes penetrations; they
-                    are part of the kernels. More meet the gaps and friction better
-    Errors: TypeError for what is no Contact; ValueError that names the contact.
+    sweeps, relax   numbers of sweeps of projected Gauss-Seidel, and of further sweeps without the push that removes
+                    penetrations; both are part of the kernels. More sweeps solve gaps and friction more accurately
+    Errors: TypeError for an object that is not a Contact; ValueError that names the contact.
     """
     contacts = tuple(contacts)
     for contact in contacts:

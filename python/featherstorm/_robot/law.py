@@ -1,4 +1,4 @@
-"""The law that contacts and constraints follow: MuJoCo's, or the rigid one."""
+"""The law of contacts and constraints: MuJoCo's, or the rigid one."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from .. import _featherstorm
 
 @dataclass(frozen=True)
 class Rigid:
-    """Signorini's and Coulomb's law: contacts hold still and slide true, and do not lift what slides.
+    """The law of Signorini and Coulomb: sticking contacts do not creep, sliding ones have exact friction and no lift.
 
-    Geometry, friction, limits, equalities and dry friction are the file's. How soft they are is the law's: `solref`, `solimp`, `cone` and
-    `impratio` are MuJoCo's law alone.
+    Geometry, friction, limits, equalities and dry friction come from the file. Softness comes from this law: `solref`,
+    `solimp`, `cone` and `impratio` have an effect only in MuJoCo's law.
 
-    frequency      of contacts, limits and equalities as springs [Hz]: a body at rest sinks by g / (2 pi frequency)^2, 0.07 mm
-    damping_ratio  of these; 1 and more does not overshoot
-    hold_soft      how far what is held, by friction or an equality, gives way, in parts of its inverse inertia
-    restitution    of contacts, 0 to 1: the part of a speed that a rebound has
+    frequency      of contacts, limits and equalities as springs [Hz]: a body at rest sinks by g / (2 pi frequency)^2,
+                   0.07 mm
+    damping_ratio  of these springs; 1 and more does not overshoot
+    hold_soft      compliance of stiction and equalities, in parts of their inverse inertia
+    restitution    of contacts, 0 to 1: rebound speed / impact speed
     rebound        slowest rebound [m/s]
     push           fastest removal of a penetration [m/s]
-    look_ahead     contacts that are further apart are not looked at [m]: at least the way of a step
-    tolerance      error of a velocity that is left alone [m/s]
-    sweeps         over the rows, at most
-    polishes       direct solutions of the rows that act, at most, each kept where it is better: for stacks and grippers
+    look_ahead     contacts of a larger distance are ignored [m]; at least the motion in one step
+    tolerance      velocity error that counts as converged [m/s]
+    sweeps         largest number of sweeps over the rows
+    polishes       largest number of direct solutions of the active rows, each kept where it is better: for stacks and
+                   grippers
     """
 
     frequency: float = 60.0
@@ -58,7 +60,7 @@ class Rigid:
 
 
 def law_of(law: object, label: str) -> Rigid | None:
-    """None for MuJoCo's. ValueError for another name."""
+    """Return the law as a Rigid, or None for MuJoCo's. Errors: ValueError for another name."""
     if law == "mujoco":
         return None
     if law == "rigid":

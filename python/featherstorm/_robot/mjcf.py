@@ -1,5 +1,6 @@
-"""Robots from MuJoCo: MJCF files through MuJoCo's own compiled model, never parsed here. The tree is built from it, and the robot
-carries what the file says besides as its world (core/world/world.h).
+"""Robots from MuJoCo: MJCF files through MuJoCo's own compiled model, never parsed here.
+
+The robot has a tree built from that model, and carries the rest of the file as its world (core/world/world.h).
 
 A body with several joints becomes a chain of massless bodies in the order of its joints, each with its frame at the
 joint's anchor. Coordinates are MuJoCo's: q = qpos, v = qvel, so that M, bias and accelerations compare directly.
@@ -25,11 +26,11 @@ JOINT_TYPES = {0: "free", 1: "ball", 2: "prismatic", 3: "revolute"}  # mjtJoint
 
 
 class ModelFile(NamedTuple):
-    """The model file that a robot was made from.
+    """The source of a robot.
 
-    compiled    mujoco.MjModel, which nobody changes
-    unmeasured  number of a sensor -> why it has no numbers here
-    no_world    why the robot has no world, "" where it has one
+    compiled    mujoco.MjModel, which must not be changed
+    unmeasured  number of a sensor -> reason why it is not supported
+    no_world    reason why the robot has no world, "" if it has one
     """
 
     compiled: Any
@@ -38,7 +39,10 @@ class ModelFile(NamedTuple):
 
 
 def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
-    """The robot of an MJCF file. Raises ImportError without the package mujoco, ValueError for what is unsupported."""
+    """Load the robot of an MJCF file.
+
+    Errors: ImportError without the package mujoco, ValueError for unsupported elements.
+    """
     try:
         import mujoco
     except ImportError as error:
@@ -52,15 +56,16 @@ def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_feat
 
 
 def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
-    """A Robot with its world from a compiled MjModel; see `notices` of the result for what it leaves out.
+    """Make a Robot with its world from a compiled MjModel; `notices` of the result lists the omissions.
 
-    A sensor that is not supported is left out alone, what else is not supported leaves the world out; strict: both are errors.
+    An unsupported sensor is left out alone. Any other unsupported element leaves the world out. strict: both are
+    errors.
     """
     import mujoco
 
     names = Names(m, mujoco)
     tree = tree_from_mujoco(m, name, strict)
-    # those of cameras that turn by themselves are measured by texts in Python (mujoco/fields/sensors.py)
+    # sensors of cameras that turn by themselves are measured by algorithms in Python (mujoco/fields/sensors.py)
     arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
     late = {
         i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected featherstorm.mujoco.Batch"
@@ -102,7 +107,7 @@ LEFT_OUT = "the file's world is left out: "
 def tree_from_mujoco(
     m: Any, name: str = "robot", strict: bool = False, more: Iterable[str] = ()
 ) -> _featherstorm.Robot:
-    """The robot without its world, with more notices."""
+    """Make the robot without its world, with additional notices."""
     import mujoco
 
     refuse(m, name)
@@ -120,7 +125,7 @@ def tree_from_mujoco(
 
 
 def why_no_world(m: Any, mujoco: Any) -> str:
-    """Return what prevents steps of a model; "" if nothing does."""
+    """Return the reason why steps cannot simulate a model's world; "" if they can."""
     if m.nplugin:
         return "plugins are not supported"
     if np.any(m.actuator_delay):
@@ -128,11 +133,11 @@ def why_no_world(m: Any, mujoco: Any) -> str:
     return ""
 
 
-# Tables of limits of which one side may be infinite, and the number that stands for it: traced constants are finite.
+# Tables of limits with sides that may be infinite, and the number used instead: traced constants must be finite.
 LIMITS, FAR = ("jnt_range", "tendon_range"), 1e10
-# What the compiled model has for display alone.
+# Fields of the compiled model that serve display alone.
 UNUSED = ("bvh_", "flex", "light_", "mat_", "oct_", "path", "plugin", "skin_", "tex", "vis", "text_", "mesh_")
-# Of meshes, where one may touch: their convex hulls.
+# Fields with the convex hulls of meshes, used where a mesh may touch.
 HULLS = tuple(f"mesh_{name}" for name in ("vert", "vertadr", "vertnum", "graph", "graphadr")) + tuple(
     f"mesh_poly{name}" for name in ("adr", "num", "normal", "vert", "vertadr", "vertnum")
 )
@@ -159,7 +164,7 @@ def has_measured_distance(m: Any) -> npt.NDArray[np.bool_]:
 
 
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
-    """The numbers of a compiled model by their names, flat; those of its options as "opt.name", characters as their codes."""
+    """Return the numbers of a compiled model by name, flat; options as "opt.name", characters as their codes."""
     hulls = HULLS if ((collides(m) | has_measured_distance(m)) & (m.geom_type == MESH)).any() else ()
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
@@ -173,7 +178,7 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
                 found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
     for name in LIMITS:
         found[name] = np.where(np.isinf(found[name]), np.sign(found[name]) * FAR, found[name])
-    # what is of the state: which equalities act, and where mocap bodies are
+    # parts of the state: active equalities, and poses of mocap bodies
     mocap = np.argsort(m.body_mocapid)[np.sort(m.body_mocapid) >= 0]
     found["eq_active"] = np.asarray(m.eq_active0, np.float64)
     found["mocap_pos"], found["mocap_quat"] = np.ravel(m.body_pos[mocap]), np.ravel(m.body_quat[mocap])
@@ -181,10 +186,10 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
 
 
 class Names:
-    """A unique name for every body, joint and site, also where the file gives none; "" is the world.
+    """Unique names of all bodies, joints and sites, also where the file gives none; "" is the world.
 
-    Names of the file come first: a default name such as "joint1" gives way to an element that is called so. Bodies, sites and
-    links share their names.
+    Names of the file take precedence: a default name such as "joint1" yields to an element of that name. Bodies, sites
+    and links share their names.
 
     link    of each joint, the link behind it where the body has another joint
     fixed   of each body, the joint between its last link and its own frame
@@ -218,7 +223,7 @@ class Names:
 
 
 def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: int) -> None:
-    """One link per joint, the last one joined to the body's own link where the anchor is not the body's origin."""
+    """Add one link per joint; a fixed joint attaches the body's own link where the anchor is not the body's origin."""
     name = names.body[body]
     principal = rotation(m.body_iquat[body])
     inertia = principal @ np.diag(m.body_inertia[body]) @ principal.T
@@ -233,7 +238,7 @@ def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: in
         if kind == "free":  # q is the pose itself
             builder.add_joint(names.joint[j], kind, "", name, **coordinates(m, j))
             return
-        # the joint's frame at its anchor; at q = qpos0 the body stands where the file puts it
+        # the joint's frame at its anchor; at q = qpos0 the body has its pose of the file
         r, anchor = r + R @ (at - anchor), at
         reference = m.qpos0[m.jnt_qposadr[j]]
         if kind == "prismatic":
@@ -251,7 +256,7 @@ def add_body(builder: _featherstorm.RobotBuilder, m: Any, names: Names, body: in
 
 
 def coordinates(m: Any, j: int) -> dict[str, Any]:
-    """Limits, damping, friction and armature of a joint, per coordinate."""
+    """Return limits, damping, friction and armature of a joint, per coordinate."""
     n = {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)
     at_joint = sum(rotor * gear**2 for rotor, gear in rotors(m, (0, 1), j))
     dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + n)
@@ -268,20 +273,20 @@ def coordinates(m: Any, j: int) -> dict[str, Any]:
 
 
 def rotors(m: Any, transmissions: tuple[int, ...], target: int) -> Iterable[tuple[float, float]]:
-    """(armature, gear) of the actuators that act on a joint or tendon and have an armature: new in MuJoCo 4."""
+    """Return (armature, gear) of the actuators that act on a joint or tendon and have an armature: new in MuJoCo 4."""
     for k in np.flatnonzero(getattr(m, "actuator_armature", [])):
         if m.actuator_trntype[k] in transmissions and m.actuator_trnid[k][0] == target:
             yield float(m.actuator_armature[k]), float(np.reshape(m.actuator_gear, (-1, 6))[m.actuator_outadr[k]][0])
 
 
 def refuse(m: Any, name: str) -> None:
-    """ValueError for what would make M or the bias force wrong."""
+    """Raise ValueError for elements that would make M or the bias force wrong."""
     if getattr(m, "nflex", 0):
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")
 
 
 def tree_notices(m: Any, names: Names) -> list[str]:
-    """Return what the tree of a model leaves out."""
+    """Return the omissions in the tree of a model."""
     said = []
     mocap = [names.of("body", int(b)) for b in np.flatnonzero(m.body_mocapid >= 0)]
     if mocap:
@@ -295,7 +300,7 @@ def tree_notices(m: Any, names: Names) -> list[str]:
 
 
 def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:
-    """Return what is left out of a model without its world, a sentence each."""
+    """Return the omissions of a model whose world is left out, a sentence each."""
     said = []
 
     def say(kind: str, indices: Iterable[int], what: str) -> None:
@@ -323,7 +328,7 @@ def shortened(found: list[str]) -> list[str]:
 
 
 def rotation(quat_wxyz: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """The rotation matrix of a quaternion."""
+    """Return the rotation matrix of a quaternion."""
     w, x, y, z = np.asarray(quat_wxyz) / np.linalg.norm(quat_wxyz)
     return np.array(
         [
@@ -335,7 +340,7 @@ def rotation(quat_wxyz: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def turn(axis: npt.ArrayLike, angle: float) -> npt.NDArray[np.float64]:
-    """The rotation by an angle about a unit axis."""
+    """Return the rotation by an angle about a unit axis."""
     return rotation([np.cos(angle / 2), *(np.sin(angle / 2) * np.asarray(axis))])
 
 

@@ -1,4 +1,4 @@
-"""Sensors of a compiled MuJoCo model: its tables with some of them, and which ones the engine takes."""
+"""Sensors of a compiled MuJoCo model: its tables with a subset of them, and the subset that the engine supports."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ ENERGIES = (43, 44)  # mjSENS_E_POTENTIAL, mjSENS_E_KINETIC
 
 
 def with_sensors(m: Any, tables: dict[str, Any], keep: Sequence[int], energy: bool = False) -> dict[str, Any]:
-    """The tables of a compiled model (mjcf.py) with some of its sensors alone, and behind them sensors of potential and kinetic
-    energy."""
+    """Return the tables of a compiled model (mjcf.py) with only some of its sensors, then sensors of both energies.
+
+    energy   True: append sensors of potential and kinetic energy
+    """
     chosen = dict(tables)
     extra = 2 if energy else 0
     for name in (n for n in tables if n.startswith("sensor_") and n != "sensor_user"):
@@ -52,17 +54,18 @@ def turns_by_itself(m: Any, sensor: int) -> bool:
 
 
 def is_framed_by_texts(m: Any, sensor: int) -> bool:
-    """Return whether a sensor measures the place of such a camera, or in its image."""
+    """Return whether a sensor measures the pose of such a camera, or in its image."""
     return int(m.sensor_type[sensor]) in FRAMES and turns_by_itself(m, sensor)
 
 
 def measurable(
     world: Callable[[list[int]], _featherstorm.Robot], sensors: list[int]
 ) -> tuple[_featherstorm.Robot, list[int], dict[int, str]]:
-    """The robot whose world has all sensors that it can have, these, and why the others are not among them.
+    """Return the robot whose world has all supported sensors, these sensors, and the reasons for the others.
 
-    world   a robot whose world has some sensors. ValueError where that cannot be, of an unnamed sensor with its number among these
-    Errors: ValueError for what is wrong beside sensors.
+    world   makes a robot whose world has the given sensors. Raises ValueError for an unsupported one; an unnamed sensor
+            is named by its index in that list
+    Errors: ValueError for faults other than sensors.
     """
     try:
         return world(sensors), sensors, {}

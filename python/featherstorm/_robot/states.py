@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Coordinates(Protocol):
-    """The attributes of a model that random states need."""
+    """The attributes of a model that a random state needs."""
 
     nq: int
     nv: int
@@ -25,7 +25,7 @@ class Coordinates(Protocol):
 def random_state(
     model: Coordinates, instances: int, seed: int = 0, dtype: npt.DTypeLike = "float64", speed: float = 1.0
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """(q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed).
+    """Draw (q, v): angles and lengths within their limits (else +-pi, +-1 m), uniform orientations, v ~ N(0, speed).
 
     out  q (instances, nq), v (instances, nv) with standard deviation `speed` [rad/s | m/s]
     """
@@ -42,13 +42,13 @@ def random_state(
     q[:] = low + np.maximum(high - low, 0) * numbers[:, :nq]
     for _, c in model.quaternions:
         q[:, c : c + 4] = uniform_quaternion(numbers[:, c : c + 3])
-    # Box and Muller
+    # Box-Muller transform
     u, w = numbers[:, nq : nq + nv], numbers[:, nq + nv :]
     v = speed * np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * w)
     return q.astype(dtype), v.astype(dtype)
 
 
 def uniform_quaternion(u: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Unit quaternions w x y z from three numbers in [0, 1) each (Shoemake 1992)."""
+    """Return unit quaternions w x y z from three numbers in [0, 1) each (Shoemake 1992)."""
     a, b, c = np.sqrt(1 - u[:, 0]), np.sqrt(u[:, 0]), 2 * np.pi * u[:, 1:].T
     return np.stack([b * np.cos(c[1]), a * np.sin(c[0]), a * np.cos(c[0]), b * np.sin(c[1])], axis=1)

@@ -1,11 +1,11 @@
-"""Steps in time: which operation moves a model on, its numbers, and what `dt`, `substeps` and `ignore` mean in every call.
+"""Steps in time: the operation that steps a model, its numbers, and the meaning of `dt`, `substeps` and `ignore`.
 
-    dt        time that a call moves on [s]
-    substeps  equal passes that share dt
-    ignore    what of "contacts", "loops", "couplings", "world" a call shall not know of, though the model carries it
+    dt        time of the call [s]
+    substeps  number of equal substeps that share dt
+    ignore    names among "contacts", "loops", "couplings", "world" that a call ignores although the model carries them
 
-A model with contacts is moved on by contact_step, with loops by loop_step, with couplings by coupled_step, with the world of a model
-file by the step of that file, else by step.
+A model with contacts is stepped by contact_step, with loops by loop_step, with couplings by coupled_step, with the
+world of a model file by the step of that file, else by step.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Carrier(Protocol):
     file: ModelFile | None
 
 
-# what a model can carry beside its tree -> how many, which operation moves it on; "world" is none of the table
+# part of a model besides its tree -> (attribute with its count, operation that steps it); "world" is not in the table
 CARRIED = {
     "contacts": ("nc", "contact_step"),
     "loops": ("nl", "loop_step"),
@@ -53,7 +53,7 @@ CARRIED = {
 
 @functools.lru_cache(256)
 def step_defaults(op: str, dt: float) -> dict[str, float | None]:
-    """The numbers of an operation that steps, for substeps of the time dt, where they are not given; None: they must be."""
+    """Return the default numbers of an operation for substeps of the time dt; None: the number is required."""
     return {name: None if np.isnan(x) else x for name, x in _featherstorm.step_defaults(op, dt)}
 
 
@@ -61,7 +61,10 @@ STEP_DEFAULTS = step_defaults("step", 1.0)
 
 
 def substep_time(label: str, dt: float, substeps: int) -> float:
-    """The time of one of the substeps that share dt. Raises ValueError for a dt or substeps that are not positive."""
+    """Return the time of one of the substeps that share dt.
+
+    Errors: ValueError for a dt or substeps that are not positive.
+    """
     if not dt > 0 or not np.isfinite(dt):
         raise ValueError(f"{label}: dt is {dt}, expected a positive number of seconds")
     if int(substeps) != substeps or substeps < 1:
@@ -70,7 +73,7 @@ def substep_time(label: str, dt: float, substeps: int) -> float:
 
 
 def no_world(model: Carrier) -> str:
-    """A clause that says why a call does not step a model file's world: it ignores it, or the model has none."""
+    """Return a clause with the reason why a call does not step a world: the call ignores it, or the model has none."""
     if model.has_world:
         return f"{model.name} ignores its file's world"
     if model.file and model.file.no_world:
@@ -79,9 +82,10 @@ def no_world(model: Carrier) -> str:
 
 
 def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: int | None) -> tuple[float, int]:
-    """dt and substeps of a call where one or both are not given. A world is stepped by its file's timestep alone.
+    """Complete dt and substeps where one or both are missing. A world is stepped by its file's timestep alone.
 
-    Errors: TypeError where dt is missing; ValueError for a dt or substeps that are not positive, or not those of the file.
+    Errors: TypeError where dt is missing; ValueError for a dt or substeps that are not positive, or not those of the
+    file.
     """
     if op != "world":
         if dt is None:
@@ -105,13 +109,14 @@ def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: 
     if abs(dt - count * h) > 1e-6 * dt or substeps not in (None, count):
         given = f"dt is {dt}" + ("" if substeps is None else f" in {substeps} substeps")
         raise ValueError(
-            f"{label}: {given}, expected a multiple of {h:g}, the timestep of {model.name}'s file, which its world is stepped by"
+            f"{label}: {given}, expected a multiple of {h:g}, the timestep of {model.name}'s file, which its world is "
+            "stepped by"
         )
     return float(dt), count
 
 
 def refuse_controls(label: str, given: Mapping[str, Any]) -> None:
-    """TypeError for what a step of a world alone takes."""
+    """Raise TypeError for arguments that only a step of a world has."""
     found = [name for name, x in given.items() if x is not None]
     if found:
         raise TypeError(
@@ -120,7 +125,7 @@ def refuse_controls(label: str, given: Mapping[str, Any]) -> None:
 
 
 def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
-    """Return the parts that the model carries and the call does not ignore, a tuple of names of CARRIED."""
+    """Return the parts that the model carries and the call does not ignore, as a tuple of names of CARRIED."""
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     unknown = [name for name in ignore if name not in CARRIED]
     if unknown:
@@ -129,7 +134,7 @@ def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
 
 
 def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
-    """The operation that moves the model on. Raises ValueError where none takes all that it carries."""
+    """Return the operation that steps the model. Errors: ValueError where no operation steps all that it carries."""
     names = carried(model, label, ignore)
     if len(names) > 1:
         last = "the file's world" if names[-1] == "world" else names[-1]
@@ -141,7 +146,7 @@ def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
 
 
 def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]:
-    """The uniforms of an operation that steps, for substeps of the time dt."""
+    """Return the uniforms of an operation that steps, for substeps of the time dt."""
     if op == "world":
         if given:
             raise TypeError(
@@ -159,7 +164,7 @@ def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]
     return numbers
 
 
-# operations on the tree that leave loops open and coupled joints free -> what takes loops, couplings; None: nothing does
+# operations on the tree, which ignore loops and couplings -> counterparts for (loops, couplings); None: no counterpart
 TREE_ALONE: dict[str, tuple[str | None, str | None]] = {
     **dict.fromkeys(("fd", "aba", "aba_f_ext", "fd_timed"), ("fd_loops", "fd_coupled")),
     **dict.fromkeys(("rnea", "rnea_f_ext", "rnea_timed"), ("id_loops", "coupled_id")),
@@ -171,11 +176,11 @@ TREE_ALONE: dict[str, tuple[str | None, str | None]] = {
     "hybrid_dynamics": ("hybrid_loops", None),
     **dict.fromkeys(("rk4_step", "rk4_step_timed", "dormand_prince"), ("loop_step", "coupled_step")),
 }
-CONTACTLESS = ("rk4_step", "rk4_step_timed", "dormand_prince")  # move on in time as if nothing touched
+CONTACTLESS = ("rk4_step", "rk4_step_timed", "dormand_prince")  # steps that ignore contacts
 
 
 def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = None) -> None:
-    """Raises ValueError where the operation would leave out what the model carries and the call does not ignore."""
+    """Raise ValueError where the operation would leave out a part that the model carries; `ignore` names exceptions."""
     names = carried(model, label or op, ignore)
     if op not in TREE_ALONE:
         return
@@ -196,15 +201,15 @@ def check_tree(model: Carrier, op: str, ignore: Names = (), label: str | None = 
 
 
 def zeros(n: int) -> list[float]:
-    """Return a stand-in for an array of n numbers that is not given, on any device."""
+    """Return a list for a missing array of n numbers, valid on any device."""
     return [0.0] * n
 
 
 def drives(model: Carrier, tau: Array, q_target: Array) -> list[Array]:
-    """The torques and targets of a step."""
+    """Return the torques and targets of a step."""
     return [zeros(model.nv) if x is None else x for x in (tau, q_target)]
 
 
 def independent(model: Carrier) -> npt.NDArray[np.intp]:
-    """The columns of v that are u, the velocities of `model.u_names`."""
+    """Return the columns of v that are u, the velocities of `model.u_names`."""
     return np.array([model.v_names.index(name) for name in model.u_names])

@@ -1,7 +1,9 @@
-"""Robots of URDF files in a world: what their <collision> elements touch, limits and dry friction of their joints, equalities that
-hold mimic joints, drives.
-MuJoCo's compiler reads URDF as well; the world here is the one that it makes of the same file. It is read and made by the engine
-(host/load/urdf_world.h); the package mujoco finds the convex hulls of meshes, and gives the names of things that readings ask for.
+"""Robots of URDF files in a world, with contacts of their <collision> elements.
+
+The world has the limits and dry friction of joints, equalities for mimic joints, and drives. MuJoCo's compiler reads
+URDF as well; the world here equals the one that it makes from the same file. The engine reads the file and makes the
+world (host/load/urdf_world.h). The package mujoco finds the convex hulls of meshes, and provides the names of elements
+for readings.
 """
 
 from __future__ import annotations
@@ -31,16 +33,17 @@ MESH = 7  # mjGEOM_MESH
 
 @dataclass(frozen=True)
 class UrdfWorld:
-    """The world that the robot of a URDF is to stand in.
+    """Options of the world for the robot of a URDF file.
 
     ground     a horizontal plane at z = 0, the geom "ground"
-    motors     of each joint with one freedom that mimics no other: controls of steps and rollouts are efforts at joints [N m | N], within their limits
+    motors     one for each joint with one freedom that mimics no other: controls of steps and rollouts are efforts at
+               joints [N m | N], within their limits
     timestep   [s]
-    packages   folders in which packages of meshes are, or packages themselves, before those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH
-               and those above the file
+    packages   folders that contain packages of meshes, or are such packages, searched before those of ROS_PACKAGE_PATH,
+               AMENT_PREFIX_PATH and the folders above the file
 
-    What a URDF cannot say is as MuJoCo has it: friction 1, solref (0.02, 1), solimp (0.9, 0.95, 0.001, 0.5, 2), pyramids, Euler's
-    integrator.
+    Properties that a URDF cannot have take MuJoCo's defaults: friction 1, solref (0.02, 1), solimp (0.9, 0.95, 0.001,
+    0.5, 2), pyramids, Euler's integrator.
     """
 
     ground: bool = False
@@ -55,10 +58,10 @@ class UrdfWorld:
 
 
 class Hulls:
-    """Reads meshes by MuJoCo's compiler, each file and scale once."""
+    """A reader of meshes by MuJoCo's compiler, which reads each file and scale once."""
 
     def __init__(self) -> None:
-        # (file, scale) -> compiled model with this mesh alone, and how its inertia was found
+        # (file, scale) -> compiled model with this mesh alone, and the method that gave its inertia
         self.read: dict[tuple[str, Scale], tuple[Any, Any]] = {}
 
     def __call__(self, file: str, scale: Scale) -> Hull:
@@ -69,7 +72,7 @@ class Hulls:
             start = int(m.mesh_polyvertadr[p])
             polygons.append((start, start + int(m.mesh_polyvertnum[p])))
         vertices, edges = graph(m)
-        # the corners of the hull alone, in the order of the mesh
+        # only the vertices of the hull, in the order of the mesh
         used = np.unique(np.concatenate([vertices, *(m.mesh_polyvert[a:b] for a, b in polygons)]))
         corners = m.mesh_vert.astype(np.float64)[used].tolist()
         faces = [
@@ -92,7 +95,7 @@ class Hulls:
 
 
 def graph(m: Any) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]:
-    """Return the hull vertices of a model with one mesh, and for each the neighbours along its edges."""
+    """Return the hull of a model with one mesh: its vertices, and for each vertex its neighbours along edges."""
     if m.mesh_graphadr[0] < 0:
         return np.zeros(0, np.int32), []
     g = m.mesh_graph[m.mesh_graphadr[0] :]
@@ -102,13 +105,16 @@ def graph(m: Any) -> tuple[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]:
 
 
 def compiled_mesh(file: str, scale: Scale) -> tuple[Any, Any]:
-    """ValueError with the compiler's reason for a file that it cannot read or that has no hull."""
+    """Compile a mesh.
+
+    Errors: ValueError with the compiler's reason for a file that it cannot read or that has no hull.
+    """
     try:
         import mujoco
     except ImportError as error:
         raise ImportError("hulls are found by the package mujoco: python -m pip install mujoco") from error
 
-    # where a mesh is put depends on its inertia; one without a volume has only that of its shell
+    # the frame of a mesh depends on its inertia; a mesh without a volume has only the inertia of its shell
     kinds = mujoco.mjtMeshInertia
     first = ""
     for inertia in (kinds.mjMESH_INERTIA_LEGACY, kinds.mjMESH_INERTIA_CONVEX, kinds.mjMESH_INERTIA_SHELL):
@@ -131,7 +137,7 @@ def compiled_mesh(file: str, scale: Scale) -> tuple[Any, Any]:
 def load_urdf(
     name_or_path: str, floating_base: bool | None, couple: bool, strict: bool, armature: float, world: UrdfWorld
 ) -> tuple[_featherstorm.Robot, ModelFile | None]:
-    """The robot with its world, and what readings need: None without the package mujoco."""
+    """Return the robot with its world, and the file for readings: None without the package mujoco."""
     hulls = Hulls()
     robot = _featherstorm.load(name_or_path, floating_base, couple, strict, armature, world, hulls)
     try:
@@ -142,7 +148,7 @@ def load_urdf(
 
 
 def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
-    """A mujoco.MjModel of the robot's world: the same names and numbers."""
+    """Return a mujoco.MjModel of the robot's world, with the same names and numbers."""
     import mujoco
 
     tables = {name: np.array(numbers) for name, numbers in robot.world_tables.items()}
@@ -150,7 +156,7 @@ def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
     spec.modelname = robot.name
     spec.option.timestep = tables["opt.timestep"][0]
     spec.option.gravity = tables["opt.gravity"]
-    # bodies of any mass: their own numbers come afterwards
+    # any mass here: the actual numbers are set afterwards
     spec.compiler.balanceinertia, spec.compiler.boundmass, spec.compiler.boundinertia = True, 1e-6, 1e-9
     add_bodies(spec, tables, mujoco)
     add_geoms(spec, tables, hulls, mujoco)
@@ -179,7 +185,7 @@ def names_of(tables: dict[str, npt.NDArray[np.float64]], kind: str) -> list[str]
 
 
 def body_names(tables: dict[str, npt.NDArray[np.float64]]) -> list[str]:
-    """Names of the bodies that move; a link named "world", which is MuJoCo's name of the ground, gets another one."""
+    """Return the names of the moving bodies; a link named "world", MuJoCo's name of the ground, gets another name."""
     names = names_of(tables, "body")[1:]
     other = "world_link"
     while other in names:
@@ -198,7 +204,7 @@ def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: An
         bodies.append(body)
         body.explicitinertial = True
         body.mass, body.ipos, body.inertia = tables["body_mass"][b], wide["ipos"][b], np.maximum(wide["inertia"][b], 0)
-        # else MuJoCo's compiler takes axes of inertia for those of the body (body_sameframe), and its steps do
+        # else MuJoCo's compiler equates the axes of inertia and of the body (body_sameframe), and so do its steps
         body.iquat = wide["iquat"][b]
         j = b - 1
         kind, v = int(tables["jnt_type"][j]), int(tables["jnt_dofadr"][j])
@@ -218,7 +224,10 @@ def add_bodies(spec: Any, tables: dict[str, npt.NDArray[np.float64]], mujoco: An
 
 
 def add_geoms(spec: Any, tables: dict[str, npt.NDArray[np.float64]], hulls: Hulls, mujoco: Any) -> None:
-    """Those of meshes stand where the whole mesh does; its compiler puts them back to where the hull is."""
+    """Add the geoms.
+
+    A mesh is placed by the frame of its file; the compiler moves that frame to the one of its inertia.
+    """
     meshes = list(hulls.read.items())
     for number, ((file, scale), (_, inertia)) in enumerate(meshes):
         spec.add_mesh(name=f"mesh{number}", file=file, scale=scale, inertia=inertia)

@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from ..model import Model
     from ..typing import Array, ArrayLike, Names
 
-PASSES = 16  # attempts in one call of the engine
+PASSES = 16  # attempted steps in one call of the engine
 
 
 class Motion(NamedTuple):
-    """q (B, nq), v (B, nv) at the end; remaining (B, 1) [s], 0 where the end was reached; step (B, 1) [s], with which to
-    go on."""
+    """Result of `dormand_prince`.
+
+    q, v       (B, nq), (B, nv) at the end
+    remaining  (B, 1) [s] time left, 0 where the end was reached
+    step       (B, 1) [s] step size to continue with
+    """
 
     q: Array
     v: Array
@@ -40,20 +44,21 @@ def dormand_prince(
     check: bool = True,
     **numbers: ArrayLike,
 ) -> Motion:
-    """Moves every instance on by `duration`, with steps of order 5 whose length follows the error of each instance.
+    """Advance every instance by `duration`, with steps of order 5 whose size adapts to the error of each instance.
 
         error = sqrt(mean (e / (absolute + relative x))^2) <= 1      Dormand and Prince 1980; RBDA section 10.2
 
-    with e the difference between the orders 5 and 4 of a step, x how far a coordinate moves in it or how fast it is.
+    Here e is the difference between the orders 5 and 4 of a step, and x the distance that a coordinate moves in it, or
+    its velocity.
 
     in   q (B, nq), v (B, nv), duration [s], tau (B, nv), q_target (B, nv)  drives are held
-    in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below some 1e-5
-    in   first_step [s]  0 for the whole duration, which costs some refused attempts
-    in   attempts  at most so many steps are tried for an instance, rounded up to a multiple of 16
+    in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below about 1e-5
+    in   first_step [s]  0 for the whole duration, which costs some rejected attempts
+    in   attempts  the largest number of steps tried for an instance, rounded up to a multiple of 16
     in   numbers: those of steps.STEP_DEFAULTS; the same for all instances
     out  a `Motion`
     Errors: ValueError for a duration, tolerance or number of attempts that is not positive, and for a model with
-    contacts, loops or couplings that are not ignored: `step` takes those.
+    contacts, loops or couplings that are not ignored; use `step` for these.
     """
     check_tree(model, "dormand_prince", ignore)
     for name, x in (("duration", duration), ("relative", relative), ("absolute", absolute), ("attempts", attempts)):

@@ -29,9 +29,9 @@ def loop_step(
         (M + dt D) a = tau - C - D v + K^T lambda,   K a = k(rate)                     RBDA (8.37)-(8.41), (8.12)
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
-    in   numbers: those of `step`; rate [1/s], with which open loops close, stable below 1 / pass, 0.1 / pass if not given;
-         tolerance of the rank of the constraints
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
+    in   numbers: those of `step`; rate [1/s], with which open loops close, stable below 1 / substep time, default
+         0.1 / substep time; tolerance of the rank of the constraints
     out  q (B, nq), v (B, nv)
     Errors: ValueError for a robot without loops.
     """
@@ -56,8 +56,8 @@ def coupled_step(
 
         G^T (M + dt D) G u' = G^T (tau - C - D v)                                      RBDA section 9.6
 
-    in   q (B, nq), coupled positions as coupled_position has them; u (B, nu), tau (B, nv), q_target (B, nv)
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
+    in   q (B, nq), coupled positions as coupled_position gives them; u (B, nu), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
     in   numbers: those of `step`
     out  q (B, nq), u (B, nu)
     Errors: ValueError for a robot without couplings.

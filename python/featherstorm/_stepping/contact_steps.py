@@ -27,16 +27,17 @@ def contact_step(
 ) -> tuple[Array, Array, Array]:
     """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
 
-        (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt          RBDA (11.57)-(11.64), (8.22)
+        (M + dt D) (v_next - v) = dt (tau - C - D v) + G^T impulse,   q = q (+) v_next dt   RBDA (11.57)-(11.64), (8.22)
 
-    Normal impulses do not pull, tangential ones stay within the friction disc, and bodies do not enter each other but for
-    what the sweeps leave.
+    Normal impulses do not pull, tangential ones stay within the friction disc, and bodies do not penetrate each other,
+    up to the error that the sweeps leave.
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
-    in   impulse (B, nc, 3) [N s], of the last pass, where the sweeps begin; None: zero
-    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is pushed out in a pass; slop [m]: what of it is
-         left alone; max_push [m/s]; rebound [m/s]: slower rebounds are none; compliance [1/kg]: softens the normals
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
+    in   impulse (B, nc, 3) [N s], of the previous substep, from which the sweeps start; None: zero
+    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is removed in a substep; slop [m]:
+         penetration that is not corrected; max_push [m/s]; rebound [m/s]: slower rebounds are suppressed; compliance
+         [1/kg]: softens the normals
     out  q (B, nq), v (B, nv), impulse (B, nc, 3): normal, two tangents, on the link of each contact
     Errors: ValueError for a robot without contacts.
     """
@@ -64,11 +65,11 @@ def soft_contact_step(
 
         f_n = -K_n z - D_n z',   f_t = -K_t x - D_t x' within the friction disc,   as in `step`    RBDA section 11.8
 
-    dt / substeps has to be short against sqrt(m / K) and m / D of the contacts.
+    dt / substeps must be short against sqrt(m / K) and m / D of the contacts.
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
-    in   dt [s] of the call; each of `substeps` equal passes takes dt / substeps
-    in   deformation (B, nc, 3) [m] of the surfaces as they would be at the end of the step if they were left, axes of the
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
+    in   deformation (B, nc, 3) [m] of the surfaces, as it would be at the end of the step without contact, axes of the
          links that carry them; None: zero
     in   numbers: those of `step`; K_n, K_t [N/m], D_n, D_t [N s/m], all positive: normal and tangential stiffness and
          damping, (nc,) or a number; rolling [s/m]: resistance to the motion of the contact point by normal force

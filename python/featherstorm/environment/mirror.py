@@ -1,6 +1,6 @@
-"""Numbers as a mirror in a robot's middle plane, y = 0 of its root, shows them: which joint is the image of which.
+"""Mirror images of numbers in a robot's middle plane, y = 0 of its root, and the image of each joint.
 
-Of a robot whose left is like its right, the mirror of an episode is an episode.
+If the robot is symmetric, the mirror image of an episode is an episode.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import numpy as np
 if TYPE_CHECKING:
     from ..typing import ArrayLike
 
-FAR, ASKEW = 0.02, 0.02  # of a joint from the mirror's image of another [m], and of their axes [1 - cosine]
+# largest distance of a joint from the mirror image of another [m], and of their axes [1 - cosine]
+FAR, ASKEW = 0.02, 0.02
 
 
 class Mirror:
-    """y[i] = sign[i] x[source[i]], of the last axis; of y again it is x.
+    """The map y[i] = sign[i] x[source[i]] of the last axis. Applied twice, it gives x.
 
     source   (n,)
     sign     (n,) 1 or -1. None: 1
@@ -33,7 +34,8 @@ class Mirror:
         )
         if not is_one or (self.source[self.source] != places).any() or (self.sign[self.source] != self.sign).any():
             raise ValueError(
-                f"mirror: places {self.source.tolist()} with signs {self.sign.tolist()}, expected numbers that change places in pairs"
+                f"mirror: places {self.source.tolist()} with signs {self.sign.tolist()}, expected numbers that change "
+                "places in pairs"
             )
 
     def __len__(self) -> int:
@@ -43,7 +45,7 @@ class Mirror:
         return x[..., self.source] * self.sign.astype(x.dtype)
 
     def of_each(self, inner: Mirror) -> Mirror:
-        """Return the mirror of places with as many numbers each as `inner` has, or of a matrix (len(self), len(inner)): Q A P^T."""
+        """Return the mirror of groups of len(inner) numbers each, or of a matrix (len(self), len(inner)): Q A P^T."""
         source = self.source[:, None] * len(inner) + inner.source
         return Mirror(source.ravel(), (self.sign[:, None] * inner.sign).ravel())
 
@@ -55,7 +57,7 @@ SCALAR = Mirror((0,))
 
 
 def joined(*parts: Mirror) -> Mirror:
-    """Return the mirror of arrays one behind the other."""
+    """Return the mirror of arrays one after the other."""
     starts = np.cumsum([0, *map(len, parts)])
     return Mirror(
         np.concatenate([part.source + start for part, start in zip(parts, starts)]),
@@ -64,9 +66,10 @@ def joined(*parts: Mirror) -> Mirror:
 
 
 def of_joints(compiled: Any) -> Mirror:
-    """Return the mirror of a robot's hinges and slides in their order: by their places and axes at qpos0 of MuJoCo's model, in axes of its root.
+    """Return the mirror of a robot's hinges and slides, in their order.
 
-    ValueError for a joint that has no image.
+    Images are found from positions and axes at qpos0 of MuJoCo's model, in the axes of its root.
+    Errors: ValueError for a joint without an image.
     """
     import mujoco
 
