@@ -50,7 +50,7 @@ def load(
     mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they become
                     couplings
     contacts        featherstorm.Contact of each pair that may touch; sweeps, relax: see
-                    featherstorm.robot.contacts.with_contacts
+                    featherstorm._robot.contacts.with_contacts
     strict          True: oddities of a file that still have a meaning (an inertia that no body has, a mimic of no
                     joint) are errors; False: they are kept as written, and a Notice names them
     armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]

@@ -31,7 +31,7 @@ traced = _featherstorm.traced
 # the largest float32, which is finite in both dtypes and stands for infinity in comparisons
 LARGEST = float(np.finfo(np.float32).max)
 NO_TRUTH = (
-    "a traced value has no truth value, nor a number yet: the function is called once, for all states. Instead of "
+    "a traced value has no truth value and is no number yet: the function is called once, for all states. Instead of "
     "if, and, or, min, max, float use np.where, np.logical_and, np.logical_or, np.minimum, np.maximum"
 )
 

@@ -66,7 +66,7 @@ def test_frames_and_operations_are_those_of_the_model():
         (lambda x, u, t, p: 1.0 if x[0] > 0 else 2.0, TypeError, "truth value.*np.where"),
         (lambda x, u, t, p: max(x[0], x[1]), TypeError, "np.maximum"),
         (lambda x, u, t, p: x[0] > 0 and x[1] > 0, TypeError, "np.logical_and"),
-        (lambda x, u, t, p: float(x[0]), TypeError, "nor a number yet"),
+        (lambda x, u, t, p: float(x[0]), TypeError, "is no number yet"),
         (lambda x, u, t, p: np.arcsinh(x[0]), TypeError, "np.arcsinh cannot be traced; there are absolute, "),
         (lambda x, u, t, p: x[0] + np.inf, ValueError, "has the operand inf"),
         (lambda x, u, t, p: x[0] + "a", TypeError, "operand of type <class 'str'>, expected a number"),
