@@ -1,1 +1,1 @@
-"""What cotangents of control steps are made of: featherstorm.environment.gradients."""
+"""Parts of the cotangents of control steps: featherstorm.environment.gradients."""

@@ -1,8 +1,8 @@
 """Fields of mjData that follow from positions, as texts of one simulation whose numbers are not known yet.
 
-Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs from
-simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the centre of mass
-of the whole tree that a body belongs to.
+Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs
+from simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the
+centre of mass of the whole tree that a body belongs to.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ LEAST = 1e-15  # mjMINVAL
 
 
 class Pose:
-    """Where something is: position (3), quaternion (4), rotation matrix (3, 3), in the world."""
+    """A pose in the world: position (3), quaternion (4), rotation matrix (3, 3)."""
 
     def __init__(self, position: Any, quaternion: Any) -> None:
         self.position, self.quaternion = position, quaternion
         self.rotation = matrix(quaternion)
 
     def place(self, position: Any, quaternion: Any) -> Pose:
-        """What is fixed to it."""
+        """Return the pose of a frame fixed to this one."""
         return Pose(self.point(position), product(self.quaternion, quaternion))
 
     def point(self, position: Any) -> Any:
@@ -186,7 +186,7 @@ class Positions:
 
     @cached_property
     def motions(self) -> list[Any]:
-        """What each velocity moves (6)."""
+        """Return the motion (6) of each velocity coordinate."""
         m = self.m
         _ = self.bodies
         columns: list[Any] = []
