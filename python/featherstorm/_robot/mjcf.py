@@ -68,7 +68,8 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     # sensors of cameras that turn by themselves are measured by algorithms in Python (mujoco/fields/sensors.py)
     arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
     late = {
-        i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected featherstorm.mujoco.Batch"
+        i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected "
+        "featherstorm.mujoco.Batch"
         for i in sensors
         if m.sensor_history[i, 0] > 0
     }
@@ -294,7 +295,8 @@ def tree_notices(m: Any, names: Names) -> list[str]:
     inert = [names.of("tendon", t) for t in range(m.ntendon) if m.tendon_armature[t] or any(rotors(m, (3,), t))]
     if inert:
         said.append(
-            f"tendon {', '.join(shortened(inert))}: operations on the tree (crba, rnea, aba, ...) leave the armature of tendons out"
+            f"tendon {', '.join(shortened(inert))}: operations on the tree (crba, rnea, aba, ...) leave the armature "
+            "of tendons out"
         )
     return said
 

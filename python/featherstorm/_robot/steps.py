@@ -96,8 +96,8 @@ def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: 
     known = _featherstorm.world_inputs()
     if odd := [name for name in model.parameters if name not in known]:
         raise ValueError(
-            f"{label}: {model.name} has the parameters {', '.join(odd)}, which the step of a model file's world does not "
-            "take: name tables of the file (body_mass, geom_friction), or say ignore='world'"
+            f"{label}: {model.name} has the parameters {', '.join(odd)}, which the step of a model file's world does "
+            "not take: name tables of the file (body_mass, geom_friction), or say ignore='world'"
         )
     h = model.timestep
     if dt is None:
@@ -150,7 +150,8 @@ def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]
     if op == "world":
         if given:
             raise TypeError(
-                f"{', '.join(sorted(given))}: a model file's world is stepped by what the file says; ignore='world' steps the tree alone"
+                f"{', '.join(sorted(given))}: a model file's world is stepped by what the file says; ignore='world' "
+                "steps the tree alone"
             )
         return {}
     defaults = step_defaults(op, float(dt))

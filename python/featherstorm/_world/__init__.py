@@ -1,1 +1,1 @@
-"""The world of a model file in steps, simulations and rollouts."""
+"""Worlds of model files in steps, simulations and rollouts."""

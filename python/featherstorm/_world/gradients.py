@@ -1,8 +1,9 @@
-"""Derivatives of steps of a model file's world, by the implicit form of its solver's equations.
+"""Derivatives of steps of a model file's world, by the implicit form of the solver's equations.
 
-The acceleration a of a pass solves g(a, x) = M a - tau - J' f(J a - aref) = 0 with the forces f of constraints and contacts. With
-H = M + J' W J, Newton's last matrix, H lambda = a_bar and x_bar = -(dg/dx)' lambda; tangents solve H a_tan = -(dg/dx) x_tan. What is
-smooth before and behind the solver is differentiated as it is traced (host/gradients/world_gradients.h).
+The acceleration a of a substep solves g(a, x) = M a - tau - J' f(J a - aref) = 0 with the forces f of constraints and
+contacts. With H = M + J' W J, the last matrix of Newton's method, cotangents follow from H lambda = a_bar and
+x_bar = -(dg/dx)' lambda, and tangents from H a_tan = -(dg/dx) x_tan. The smooth parts before and after the solver are
+differentiated from their traces (host/gradients/world_gradients.h).
 """
 
 from __future__ import annotations
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
     from ..model import Model
     from ..typing import Array, ArrayLike
 
-# what a step takes, with the engine's names
+# arguments of a step -> the engine's names
 INPUTS = {"q": "q", "v": "v", "act": "act", "ctrl": "ctrl", "tau": "qfrc_applied"}
 
 
 class StepCotangents(NamedTuple):
-    """Cotangents of the arguments of a step: q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), and a tuple with one array for each
-    parameter of the model, shaped as it is for each instance."""
+    """Cotangents of the arguments of a step.
+
+    q, v, act, ctrl, tau   (B, nq), (B, nv), (B, n_act), (B, n_ctrl), (B, nv)
+    parameters             a tuple with one array for each parameter of the model, in its shape for each instance
+    """
 
     q: Array
     v: Array
@@ -53,8 +57,11 @@ class StepTangents(NamedTuple):
 
 
 class Linearization(NamedTuple):
-    """dx_next = A dx + B du with x = (q, v, act), q by what `integrate` takes: A (B, 2 nv + n_act, 2 nv + n_act), B (B, 2 nv + n_act,
-    n_ctrl)."""
+    """The linear model dx_next = A dx + B du with x = (q, v, act).
+
+    Changes of q are tangent vectors as in `integrate`.
+    A (B, 2 nv + n_act, 2 nv + n_act), B (B, 2 nv + n_act, n_ctrl)
+    """
 
     A: npt.NDArray[Any]
     B: npt.NDArray[Any]
@@ -67,7 +74,7 @@ def sizes_of(model: Model) -> dict[str, int]:
 
 
 def sequence_of(model: Model, dtype: str, reverse: bool, on_device: bool, is_solved: bool = False) -> Any:
-    """The engine's stages, kept with the model. is_solved: qacc is the solution already."""
+    """Return the engine's stages, kept with the model. is_solved: qacc is the solution already."""
     kept = model.__dict__.setdefault("_step_derivatives", {})
     key = (dtype, reverse, on_device, is_solved)
     if key not in kept:
@@ -79,10 +86,10 @@ def sequence_of(model: Model, dtype: str, reverse: bool, on_device: bool, is_sol
 
 
 class World:
-    """The arrays of a call: the state, what drives it, and cotangents or tangents.
+    """The arrays of a call: the state, the drives, and cotangents or tangents.
 
-    memory   what the engine reads, by its names
-    added    of cotangents or tangents, with their ends
+    memory   memory that the engine reads, by its names
+    added    memory of cotangents or tangents, by their names
     """
 
     def __init__(
@@ -126,7 +133,7 @@ class World:
     def run(
         self, sequence: Any, given: dict[str, Any], sizes: dict[str, int], written: dict[str, int]
     ) -> dict[str, Any]:
-        """The arrays `written` (name, numbers) of a pass: memory and view by name."""
+        """Run the engine's stages; return memory and view of each array in `written` (name, numbers), by name."""
         outputs = {name: self.output(n) for name, n in written.items()}
         inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
         results = [(name, outputs[name][0], 0, n, False) for name, n in written.items() if n]
@@ -135,7 +142,7 @@ class World:
         return outputs
 
     def states(self) -> list[dict[str, Any]]:
-        """q, v, act, qacc at the beginning of each pass."""
+        """Return q, v, act, qacc at the beginning of each substep."""
         model = self.model
         steps, sizes = passes(model, self.dtype, 1), state_sizes(model)
         found = [{name: self.memory[name] for name in STATE}]
@@ -165,16 +172,20 @@ def step_vjp(
     qacc: ArrayLike | None = None,
     check: bool = True,
 ) -> StepCotangents:
-    """The cotangents of all that a step of a model file's world took, x_bar = (dx_next/dx)^T x_next_bar, through its contacts.
+    """The cotangents of all arguments of a step of a model file's world, x_bar = (dx_next/dx)^T x_next_bar.
 
-        H lambda = a_bar,   x_bar = -(dg/dx)^T lambda          g(a, x) = 0 the equations that the solver solves, H = dg/da
+        H lambda = a_bar,   x_bar = -(dg/dx)^T lambda          g(a, x) = 0 the solver's equations, H = dg/da
 
-    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`; with qacc of that step's result the solver has nothing left to do
-    in   cotangents  of q (B, nq), v (B, nv), act (B, n_act) and qacc (B, nv) that `step` returns; None, or left out behind: zeros
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as for `step`; with the qacc that this step returned, the solver
+         converges at once
+    in   cotangents  of q (B, nq), v (B, nv), act (B, n_act) and qacc (B, nv) that `step` returns; None, or omitted at
+         the end: zeros
     out  StepCotangents
-    Derivatives are those of what touches and slides at the solution, and with respect to components, as of `vjp`, but that nothing comes of
-    what would lengthen a quaternion. Of several passes in a call each is solved once more.
-    Errors: as of `step`; ValueError for the integrator discrete, flag diagexact, the rigid law, and several passes on a device.
+    Derivatives go through the contacts: active contacts and their sliding are those of the solution. They are with
+    respect to components, as for `vjp`, except that changes of a quaternion's length have no effect. With several
+    substeps in a call each is solved once more.
+    Errors: those of `step`; ValueError for the integrator discrete, flag diagexact, the rigid law, and several substeps
+    on a device.
     """
     names, sizes = ("q_next_bar", "v_next_bar", "act_next_bar", "qacc_next_bar"), state_sizes(model)
     padded = [*cotangents, *[None] * (len(names) - len(cotangents))]
@@ -213,15 +224,17 @@ def step_jvp(
     qacc: ArrayLike | None = None,
     check: bool = True,
 ) -> StepTangents:
-    """The tangents of all that a step of a model file's world returns, x_next_tan = (dx_next/dx) x_tan, through its contacts.
+    """The tangents of all results of a step of a model file's world, x_next_tan = (dx_next/dx) x_tan.
 
-        H a_tan = -(dg/dx) x_tan          g(a, x) = 0 the equations that the solver solves, H = dg/da
+        H a_tan = -(dg/dx) x_tan          g(a, x) = 0 the solver's equations, H = dg/da
 
-    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`
-    in   tangents  of q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), then of the model's parameters; None, or left out
-         behind: zeros. Those of quaternions are rates, along the unit sphere; what would lengthen them counts for nothing
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as for `step`
+    in   tangents  of q (B, nq), v (B, nv), act (B, n_act), ctrl (B, n_ctrl), tau (B, nv), then of the model's
+         parameters; None, or omitted at the end: zeros. Those of quaternions are rates along the unit sphere; parts
+         that change the length are ignored
     out  StepTangents
-    Errors: as of step_vjp.
+    Derivatives go through the contacts.
+    Errors: those of step_vjp.
     """
     sizes = sizes_of(model)
     padded = [*tangents, *[None] * (len(sizes) - len(tangents))]
@@ -242,12 +255,12 @@ def step_jvp(
 
 
 def turns(model: Model) -> list[tuple[int, int]]:
-    """Return where in q each quaternion begins, and in v its angular velocity in the body's axes."""
+    """Return for each quaternion its first index in q, and in v that of its angular velocity in the body's axes."""
     return [(b["quaternion"], b["v"][1] - 3) for b in model.bodies if b["quaternion"] is not None]
 
 
 def plain(model: Model) -> npt.NDArray[np.intp]:
-    """(n, 2) where in q and in v a coordinate is that is no quaternion's."""
+    """Return the indices (n, 2) in q and in v of coordinates that do not belong to a quaternion."""
     found = []
     for b in model.bodies:
         count = b["v"][1] - b["v"][0] - (0 if b["quaternion"] is None else 3)
@@ -256,13 +269,13 @@ def plain(model: Model) -> npt.NDArray[np.intp]:
 
 
 def rates(q: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """dq/dt = rates w (B, 4, 3) of quaternions (B, 4) that turn by w in the body's axes."""
+    """Return the matrices (B, 4, 3) of dq/dt = rates w, for quaternions (B, 4) and body angular velocities w."""
     w, x, y, z = q.T
     return 0.5 * np.stack([np.stack(row, 1) for row in ((-x, -y, -z), (w, -z, y), (z, w, -x), (-y, x, w))], 1)
 
 
 def on_tangent_space(model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Cotangents (B, nv) of q (+) e of those (B, nq) of q."""
+    """Convert cotangents (B, nq) of q to cotangents (B, nv) of e in q (+) e."""
     found = np.zeros((len(bars), model.nv), bars.dtype)
     of_q, of_v = plain(model).T
     found[:, of_v] = bars[:, of_q]
@@ -284,16 +297,16 @@ def linearize(
     qacc: ArrayLike | None = None,
     check: bool = True,
 ) -> Linearization:
-    """Return the derivatives of a step of a model file's world with respect to its state and controls, x = (q, v, act).
+    """Linearize a step of a model file's world in its state and controls, x = (q, v, act).
 
         dx_next = A dx + B du          [mjd_transitionFD], without differences
 
-    Changes of q are on the tangent space, as of `integrate` and MuJoCo: nv of them.
+    Changes of q are in the tangent space, as for `integrate` and in MuJoCo: nv of them.
 
-    in   q, v, dt, tau, substeps, ctrl, act, qacc  as of `step`; arrays of the CPU
+    in   q, v, dt, tau, substeps, ctrl, act, qacc  as for `step`; arrays on the CPU
     out  Linearization, in NumPy
     Cost: 2 nv + n_act times step_vjp.
-    Errors: as of step_vjp; ValueError for arrays on a device.
+    Errors: those of step_vjp; ValueError for arrays on a device.
     """
     from .passes import world_step
 
@@ -320,8 +333,8 @@ def linearize(
         return np.repeat(np.broadcast_to(np.asarray(x, dtype).reshape(-1, size), (count, size)), n, 0)
 
     at = repeated(q, model.nq)
-    model.__dict__.setdefault("_step_derivatives", {})  # which models that are bound share
-    # what is bound to the model has a row for each instance as well
+    model.__dict__.setdefault("_step_derivatives", {})  # bound models share it
+    # parameters bound to the model also have a row for each instance
     bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
     spread = {
         name: np.repeat(x, n, 0) if len(x.ravel()) > parameter_sizes(model)[name] else x for name, x in bound.items()

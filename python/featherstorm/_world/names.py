@@ -12,16 +12,18 @@ if TYPE_CHECKING:
 
 
 def compiled(model: Model) -> Any:
-    """The MjModel behind a model. ValueError where there is none."""
+    """Return the MjModel behind a model. Errors: ValueError where there is none."""
     if model.compiled is None:
         raise ValueError(f"{model.name} was not made of a model file, whose names this asks for")
     return model.compiled
 
 
 def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] = ()) -> tuple[str, int]:
-    """(kind, number) of an element: of `kind`, else of one of `others`, such as "geom", "body". Numbers are of `kind`.
+    """Return (kind, number) of an element: of `kind`, else of one of `others`, such as "geom", "body".
 
-    Errors: ValueError for a name or a number that there is not.
+    Numbers are of `kind`.
+
+    Errors: ValueError for a name or a number that does not exist.
     """
     import mujoco
 

@@ -1,4 +1,4 @@
-"""Steps of a model file's world for batches: MuJoCo's, by the file's own timestep."""
+"""Steps of a model file's world for batches, by MuJoCo's integrators and the file's own timestep."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from ..typing import Array, ArrayLike
     from .state import Felt
 
-# what is left of the forces beside the greatest, where Newton's steps end
+# Newton's method stops at this residual of the forces, relative to the largest one
 TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 STATE = ("q", "v", "act", "qacc")
 
 
 class WorldStep(NamedTuple):
-    """q (B, nq), v (B, nv), act (B, n_act) at the end of a step; qacc (B, nv), accelerations, with which the next solver begins."""
+    """Result of a step.
+
+    q, v, act   (B, nq), (B, nv), (B, n_act) at the end of the step
+    qacc        (B, nv) accelerations, from which the next solver starts
+    """
 
     q: Array
     v: Array
@@ -33,26 +37,26 @@ class WorldStep(NamedTuple):
 
 
 def solver(model: Model, dtype: str, law: Rigid | None = None) -> dict[str, Any]:
-    """The numbers of the solver, and its law. Its steps are bounded by the file's `iterations`."""
-    most = 200 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
+    """Return the numbers of the solver, and its law. The file's `iterations` bounds its iterations."""
+    most = 100 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
     return {"iterations": most, "tolerance": TOLERANCES[dtype], "rigid": law and law.of_engine()}
 
 
 def state_sizes(model: Model) -> dict[str, int]:
-    """Numbers of what a step moves on."""
+    """Return the sizes of the arrays that a step advances."""
     return {"q": model.nq, "v": model.nv, "act": model.n_act, "qacc": model.nv}
 
 
 def refuse_law(label: str, law: object) -> None:
-    """ValueError where contacts that are declared by hand, or none, shall follow the law of a world's."""
+    """Raise ValueError for a law given with a model without a world, or with contacts declared by hand."""
     if law_of(law, label) is not None:
         raise ValueError(f"{label}: law is {law!r}, which the worlds of model files alone have")
 
 
 class Passes:
-    """`count` passes of the file's timestep under the same controls: kernels for one dtype.
+    """`count` substeps of the file's timestep under the same controls: kernels for one dtype.
 
-    felt   what of the last pass they keep (state.Felt)
+    felt   quantities of the last substep to keep (state.Felt)
     law    None for MuJoCo's
     """
 
@@ -62,8 +66,8 @@ class Passes:
         self.model, self.count = model, count
         if "opt_timestep" in model.parameters:
             raise ValueError(
-                f"{model.name}: opt_timestep is a parameter of the model, but all instances share their time here, expected "
-                "featherstorm.mujoco.Batch, where each has its own"
+                f"{model.name}: opt_timestep is a parameter of the model, but all instances share their time here, "
+                "expected featherstorm.mujoco.Batch, where each has its own"
             )
         self.sent: dict[tuple[Any, ...], Any] = {}  # parameters on devices
         self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
@@ -78,8 +82,12 @@ class Passes:
         )  # fmt: skip
 
     def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float, stream: int = 0) -> None:
-        """given: arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters; written: of what they
-        write, by name. All lie in one place; on a device the work is put on `stream`."""
+        """Run the substeps.
+
+        given    arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters, by name
+        written  memory of the results, by name
+        All arrays are on one device, where the work is put on `stream`.
+        """
         model = self.model
         sizes = {
             **state_sizes(model),
@@ -96,7 +104,7 @@ class Passes:
 
 
 def passes(model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None) -> Passes:
-    """Kept with the model."""
+    """Return Passes, kept with the model."""
     kept = model.__dict__.setdefault("_passes", {})
     key = (dtype, count, tuple(felt.texts) if felt else None, law)
     if key not in kept:
@@ -119,7 +127,7 @@ def world_step(
     check: bool,
     law: object = "mujoco",
 ) -> WorldStep:
-    """See operations.step."""
+    """Step a model file's world; see operations.step."""
     _, count = pass_count("step", model, "world", dt, substeps)
     check_bound(model, "step")
     sizes = state_sizes(model)

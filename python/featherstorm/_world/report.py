@@ -1,4 +1,4 @@
-"""Contacts at states of a model file's world, and the residual of their forces."""
+"""Contacts at states of a model file's world, and the accuracy of their forces."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ if TYPE_CHECKING:
     from .._robot.law import Rigid
     from ..model import Model
 
-# counts of contacts (host/simulation/contact_readings.h), and which of them is that of contacts with rows
+# counts of contacts (host/simulation/contact_readings.h), and the index of the count of contacts with rows
 COUNT, COUNTS, WITH_ROWS = "contact_count", 4, 2
 
 
 class WorldReport(NamedTuple):
-    """contacts    (B,) how many contacts have forces, or could have: nearer than their margin
-    iterations  (B,) steps of Newton's method, of the rigid law direct solutions and sweeps
-    residual    (B,) of MuJoCo's law what is left of the forces beside the greatest, of the rigid one the largest error of a velocity [m/s]
-    gap         (B,) the least distance of contacts [m], below zero where they are deep; 1e10 where none is near
-    With Runge-Kutta's method all are of its last stage.
+    """Contacts of a state and the accuracy of their forces.
+
+    contacts    (B,) number of contacts that have forces, or could have: nearer than their margin
+    iterations  (B,) iterations of Newton's method; with the rigid law direct solutions and sweeps
+    residual    (B,) with MuJoCo's law the residual of the forces over the largest one, with the rigid law the largest
+                error of a velocity [m/s]
+    gap         (B,) the least distance of contacts [m], below zero for penetrations; 1e10 where no contact is near
+    With Runge-Kutta's method all belong to its last stage.
     """
 
     contacts: npt.NDArray[np.int64]
@@ -43,7 +46,11 @@ class Reporter:
         )
 
     def of(self, instances: int, given: dict[str, Any], library: Library) -> WorldReport:
-        """given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by name, in the library's place."""
+        """Report on a batch.
+
+        given: memory of q, v, act, qacc, ctrl, qfrc_applied and parameters (instances or 1, n) by name, on the
+        library's device.
+        """
         model = self.model
         sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv, **parameter_sizes(model)}
         widths = {"passes": 1, "residual": 1, "gap": 1, COUNT: COUNTS}

@@ -1,4 +1,4 @@
-"""A batch of robots in the world of a model file, as a Simulation has it: its controls, its steps, what is read off it."""
+"""The part of a Simulation for the world of a model file: controls, steps, and readings."""
 
 from __future__ import annotations
 
@@ -37,24 +37,26 @@ if TYPE_CHECKING:
 
 
 def adr(model: Model, sensor: int) -> int:
-    """The first of its numbers in sensordata."""
+    """Return the first index of a sensor in sensordata."""
     return int(compiled(model).sensor_adr[sensor])
 
 
 def as_it_is(name: str) -> Text:
-    """Return the functions of the state as it is."""
+    """Return the algorithm that reads an array of the state unchanged."""
     return lambda texts: texts.state(name).ravel()
 
 
 class SimulatedWorld:
-    """count     passes of a step
-    ctrl      memory and view (instances, n_ctrl) of the controls; driven: of those of the last step
-    begun     what was at the beginning of the last pass, by its name in mjData, where forces were asked for
-    fresh     (instances,) which have not been stepped yet, for whom nothing was found
-    law       None for MuJoCo's
-    model     with the mocap bodies where they are; model_at_first: where they begin
+    """A batch of robots in the world of a model file.
 
-    All is where `library` is; what needs the CPU goes there and back.
+    count     substeps of a step
+    ctrl      memory and view (instances, n_ctrl) of the controls; driven: of those of the last step
+    begun     quantities at the beginning of the last substep, by their names in mjData, where forces were requested
+    fresh     (instances,) True for instances not stepped yet, which have no solution
+    law       None for MuJoCo's
+    model     with the current poses of mocap bodies; model_at_first: with their initial ones
+
+    All arrays are on the device of `library`; parts that need the CPU are copied there and back.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class SimulatedWorld:
         self.fresh[:] = False
 
     def forget(self, rows: npt.NDArray[np.bool_]) -> None:
-        """Instances begin anew."""
+        """Restart instances."""
         self.fresh |= rows
 
     @property
@@ -131,8 +133,10 @@ class SimulatedWorld:
         self.passes.run(self.instances, given, written, time, self.library.stream)
 
     def watch(self, taken: dict[str, int], before: dict[str, Any], time: float) -> None:
-        """From now on steps keep what was at the beginning of their last pass, also the readings of contacts in `taken`; the last step is
-        taken again where it did not."""
+        """Keep the data of each last substep's beginning in all later steps, also the contact readings in `taken`.
+
+        The last step is repeated where it did not keep them.
+        """
         from ..mujoco.fields.contacts import is_reading
 
         new = {name: n for name, n in taken.items() if is_reading(name) and name not in self.readings}
@@ -148,7 +152,10 @@ class SimulatedWorld:
         self.run(before, {}, time)
 
     def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
-        """Return the solver's outputs in the last substep, (instances, size). before: the state at the beginning of the last step; `time` that it began at."""
+        """Return quantities that the last substep found, (instances, size).
+
+        before: the state at the beginning of the last step, and `time` then.
+        """
         if what not in self.kernels:
             felt = Felt(self.model)
             felt.add("found", size, text)
@@ -182,7 +189,7 @@ class SimulatedWorld:
         return view
 
     def look(self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float) -> Any:
-        """Return numbers that follow from the state, (instances, size)."""
+        """Return quantities that follow from the state, (instances, size)."""
         if what not in self.kernels:
             trace = _featherstorm.Trace()
             try:

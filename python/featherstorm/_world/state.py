@@ -1,4 +1,4 @@
-"""The state of a model file's robot as a traced function sees it, and what the solver found at the beginning of the last pass."""
+"""The state of a model file's robot as seen by a traced function, and the solution of the last substep's beginning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ SOLVED = ("qacc", "row_force")
 
 
 def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
-    """Texts of MuJoCo's fields (mujoco/fields) about given symbols; what is not given becomes an input of the trace."""
+    """Return the algorithms of MuJoCo's fields (mujoco/fields) on given symbols.
+
+    Missing ones become inputs of the trace.
+    """
     from ..mujoco.fields.instance import Instance, contact_shapes, solved_shapes
     from ..mujoco.fields.kernels import field_shape
     from ..mujoco.state import mocap_bodies
@@ -38,7 +41,7 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     varied = tuple(map(field_of, model.parameters))
     sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
     shapes = {**solved_shapes(m, active), **contact_shapes(m, sensors)}
-    del shapes["qfrc_constraint"]  # which follows from what sequences have
+    del shapes["qfrc_constraint"]  # computed from arrays that sequences have
     shapes.update({name: field_shape(m, name) for name in varied})
     found = Instance(m, model, sensors, active, shapes, trace, varied)
     still = {
@@ -52,7 +55,7 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
 
 
 def instance_sizes(model: Model) -> dict[str, int]:
-    """Numbers of what texts begin with, by the names of mjData and of the solver's arrays."""
+    """Return the sizes of the inputs of the algorithms, by the names of mjData and of the solver's arrays."""
     from ..mujoco.fields.instance import solved_shapes
 
     m = compiled(model)
@@ -63,11 +66,11 @@ def instance_sizes(model: Model) -> dict[str, int]:
 
 
 class Felt:
-    """Quantities that traced functions read from the solved equations at the beginning of the last substep.
+    """Quantities of the solution at the beginning of the last substep that traced functions request.
 
-    Each is an array of the sequence, by its name: "felt_" and what it is.
+    Each is an array of the sequence, named "felt_" and the quantity.
 
-    taken   once it is recorded, numbers of what of the solver's the program reads, by name
+    taken   after recording: sizes of the solver's arrays that the program reads, by name
     """
 
     def __init__(self, model: Model) -> None:
@@ -76,15 +79,18 @@ class Felt:
         self.taken: dict[str, int] = {}
 
     def add(self, name: str, size: int, text: Text) -> str:
-        """Its name."""
+        """Request a quantity and return its name."""
         self.texts.setdefault(f"felt_{name}", (size, text))
         return f"felt_{name}"
 
     def record(
         self, before: float, clock: Callable[[_featherstorm.Trace], Any] | None = None
     ) -> _featherstorm.Trace | None:
-        """The program of all that was asked for; None where that is nothing. before: the last pass's time after the first's [s], which
-        is `t` for all instances, or what `clock` returns, of shape (1,)."""
+        """Record the program of all requested quantities; None where there are none.
+
+        before   time from the first substep to the last one [s]
+        clock    returns the time, of shape (1,). None: `t` for all instances
+        """
         if not self.texts:
             return None
         from ..mujoco.fields.contacts import is_reading
@@ -109,17 +115,18 @@ class Felt:
 
 
 class WorldState(State):
-    """The state of a robot with a model file's world as a traced function sees it: x (nq + nv + n_act).
+    """The state of a robot with a model file's world as seen by a traced function: x (nq + nv + n_act).
 
     x.q, x.v, x.act, also x.qpos and x.qvel; x.ctrl (n_ctrl), the actuators' controls of the step that led to x
-    x.site(name) (3,) [m], position in the world; x.sensor(name) (dim,), what a sensor of the file measures
-    x.contact_force(name) (3,) [N], the sum of the forces that a geom's or a body's contacts exert on it, world axes
+    x.site(name) (3,) [m], position in the world; x.sensor(name) (dim,), reading of a sensor of the file
+    x.contact_force(name) (3,) [N], total force of a geom's or a body's contacts on it, world axes
     x.qacc (nv), accelerations
     and all of symbols.State: x.position(frame), x.rotation(frame), x.velocity(frame), x.run(op, ...)
 
-    Sensors of positions and velocities measure the state x itself. Forces, accelerations and sensors of these (MuJoCo's stage
-    mjSTAGE_ACC: accelerometer, touch, force, actuatorfrc and others), contact sensors, contact_force and qacc are those of the beginning of the last pass, as
-    MuJoCo has them after a step; with RK4 of its first stage. Before the first step they are zero.
+    Sensors of positions and velocities measure the state x itself. The following belong to the beginning of the last
+    substep, as in MuJoCo after a step, with RK4 to its first stage: forces, accelerations and their sensors (MuJoCo's
+    stage mjSTAGE_ACC: accelerometer, touch, force, actuatorfrc and others), contact sensors, contact_force and qacc.
+    They are zero before the first step.
     """
 
     time: Any
@@ -130,7 +137,7 @@ class WorldState(State):
 
     @classmethod
     def of(cls, model: Model, trace: _featherstorm.Trace, time: Any, felt: Felt, has_ctrl: bool = True) -> Self:
-        """x of a trace, whose inputs are its numbers. time [s]; has_ctrl: whether there are controls yet."""
+        """Return x as inputs of a trace. time [s]; has_ctrl: whether there are controls yet."""
         act = trace.input("act", model.n_act) if model.n_act else []
         parts = [*trace.input("q", model.nq), *trace.input("v", model.nv), *act]
         return cls.made(model, trace, parts, time, felt, has_ctrl)
@@ -146,7 +153,7 @@ class WorldState(State):
         has_ctrl: bool = True,
         inputs: dict[str, Symbols] | None = None,
     ) -> Self:
-        """x of numbers q, v, act. inputs: those that the trace has already, by name."""
+        """Return x from numbers q, v, act. inputs: inputs that the trace has already, by name."""
         self = np.asarray(parts, dtype=object).view(cls)
         self.model, self.trace, self.poses, self.parameters = model, trace, None, None
         self.time, self.felt, self.has_ctrl, self.texts = time, felt, has_ctrl, None
@@ -190,10 +197,10 @@ class WorldState(State):
         return self.input(self.felt.add(what, size, text), size)
 
     def instance(self) -> Instance:
-        """Texts about the state x."""
+        """Return the algorithms on the state x."""
         if self.texts is None:
             given = {"qpos": self.q, "qvel": self.v, "act": self.act, "time": self.time.reshape(1)}
-            # no text of positions and velocities reads it
+            # no algorithm of positions and velocities reads it
             given["ctrl"] = self.ctrl if self.has_ctrl else np.zeros(self.model.n_ctrl)
             bound = {field_of(name): self.inputs[name] for name in self.model.parameters}
             self.texts = instance(self.model, self.trace, given)
@@ -215,13 +222,13 @@ class WorldState(State):
         return symbols(values_of(self.instance().sensor(k), "sensor", size))
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Symbols:
-        """On a geom, or on a body where no geom has the name or kind="body"."""
+        """Return the total contact force on a geom, or on a body where no geom has the name or kind="body"."""
         found = contact_place(self.model, name, kind)
         return self.feel(f"contact_force_{found[0]}{found[1]}", 3, lambda texts: texts.contact_force(*found))
 
 
 def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str, int]:
-    """("geom" or "body", number)."""
+    """Return ("geom" or "body", number)."""
     if kind not in (None, "geom", "body"):
         raise ValueError(f"contact_force: kind is {kind!r}, expected 'geom' or 'body'")
     return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
@@ -246,7 +253,7 @@ def measured_apart(model: Model, sensor: int) -> str:
 
 
 def measured_size(model: Model, sensor: int) -> int:
-    """Return the size of a sensor. ValueError with the reason for one that has none here."""
+    """Return the number of components of a sensor. Errors: ValueError with the reason for an unsupported one."""
     from ..mujoco.fields.sensors import NO_SENSORS, name_of, open_sensors
 
     m = compiled(model)

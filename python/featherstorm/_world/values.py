@@ -1,4 +1,7 @@
-"""Tables of a model file that differ from instance to instance (Model.bind): parameters by MuJoCo's names, "opt_" before options."""
+"""Tables of a model file that differ between instances (Model.bind).
+
+Parameters by MuJoCo's names, "opt_" before options.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-MOCAP = ("mocap_pos", "mocap_quat")  # parameters that are of the state in MuJoCo: where mocap bodies are
+MOCAP = ("mocap_pos", "mocap_quat")  # poses of mocap bodies: parameters here, part of the state in MuJoCo
 
 
 def field_of(name: str) -> str:
-    """MuJoCo's name of a parameter."""
+    """Return MuJoCo's name of a parameter."""
     return name.replace("opt_", "opt.", 1) if name.startswith("opt_") else name
 
 
@@ -29,7 +32,10 @@ def parameter_sizes(model: Model) -> dict[str, int]:
 
 
 def mocap_poses(model: Model, instances: int) -> dict[str, npt.NDArray[Any]]:
-    """Return the poses of mocap bodies: mocap_pos (instances, nmocap, 3) and mocap_quat (instances, nmocap, 4); {} without any."""
+    """Return the poses of mocap bodies, {} without any.
+
+    mocap_pos (instances, nmocap, 3), mocap_quat (instances, nmocap, 4)
+    """
     if model.compiled is None or not model.compiled.nmocap:
         return {}
     found = {}
@@ -40,7 +46,10 @@ def mocap_poses(model: Model, instances: int) -> dict[str, npt.NDArray[Any]]:
 
 
 def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
-    """Return the model whose steps take these tables of its file as inputs too; it keeps what was bound. Kept with the model."""
+    """Return the model whose steps take these tables of its file as inputs too; it keeps what was bound.
+
+    Kept with the model.
+    """
     parameters = tuple(dict.fromkeys((*model.parameters, *names)))
     if parameters == model.parameters:
         return model
@@ -54,8 +63,10 @@ def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
 
 
 def check_bound(model: Model, label: str) -> None:
-    """ValueError for bound numbers that the step does not take: of what the file does not have, and of tables that decide what
-    there is."""
+    """Raise ValueError for bound numbers that the step does not support.
+
+    These are numbers of elements that the file does not have, and tables that decide which elements exist.
+    """
     if not model.parameters:
         return
     from ..mujoco.inputs import TABLES, check_values, is_input
@@ -72,14 +83,14 @@ def check_bound(model: Model, label: str) -> None:
         own = np.ravel(_featherstorm.parameter_values(model.robot, name))
         if TABLES[field_of(name)] and (bound[:, own == 0] != 0).any():
             raise ValueError(
-                f"{label}: {name} is zero in {model.name}'s file where it was bound to other numbers: nothing is there"
+                f"{label}: cannot bind {name}: it is zero in {model.name}'s file, so the model has no such element"
             )
         values[field_of(name)] = bound
     check_values(m, values)
 
 
 def bound_values(model: Model, call: Call, instances: int, sent: dict[tuple[Any, ...], Any]) -> dict[str, Any]:
-    """Return the parameters that a step reads: memory (1 or instances, n) by name. `sent` keeps copies on devices."""
+    """Return the memory (1 or instances, n) of the parameters, by name. `sent` stores the copies on devices."""
     found = {}
     for name, n in parameter_sizes(model).items():
         tail = tuple(_featherstorm.parameter_shape(model.robot, name))

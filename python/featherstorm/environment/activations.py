@@ -1,4 +1,4 @@
-"""Activations of networks, in two forms: of symbols, whose every operation stays in a kernel, and of arrays, with slopes to learn by."""
+"""Activations of networks, in two forms: traced into a kernel, and on arrays with slopes for learning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-# y of x, as traced
+# y as a function of x, traced
 TRACED: dict[str, Callable[[Any], Any]] = {
     "tanh": np.tanh,
     "elu": lambda x: np.where(x > 0, x, np.exp(np.minimum(x, 0.0)) - 1.0),
@@ -25,10 +25,10 @@ TRACED: dict[str, Callable[[Any], Any]] = {
 
 
 class Activation(NamedTuple):
-    """A function of arrays that keeps their dtype.
+    """An activation on arrays, in their dtype.
 
-    function   y of x
-    slope      dy/dx of x and y
+    function   y as a function of x
+    slope      dy/dx as a function of x and y
     """
 
     function: Callable[[Array], Array]
@@ -36,7 +36,7 @@ class Activation(NamedTuple):
 
 
 def elu(x: Array) -> Array:
-    """Without np.where, which takes four times as long where signs are mixed."""
+    """Avoids np.where, which takes four times as long where signs are mixed."""
     return np.maximum(x, 0) + (np.exp(np.minimum(x, 0)) - 1)
 
 
@@ -45,7 +45,7 @@ def relu(x: Array) -> Array:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), by tanh, which overflows for no x."""
+    """1 / (1 + exp(-x)), by tanh, which does not overflow."""
     return 0.5 * np.tanh(0.5 * x) + 0.5
 
 

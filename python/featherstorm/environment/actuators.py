@@ -1,4 +1,4 @@
-"""Models of motors to call in an environment's `actuate`, before each pass of the physics. They are numpy code like a user's own.
+"""Models of motors to call in an environment's `actuate`, before each substep. They are numpy code like a user's own.
 
     motor = actuators.dc_motor(kp=25.0, kd=0.5, saturation=23.7, limit=23.7, speed=30.0)
     lag = actuators.delay(0, 4, size=12)
@@ -13,8 +13,8 @@
         def actuate(self, x, a, m):
             return motor(stance + 0.25 * lag(m, a), x.q[7:], x.v[6:])
 
-q, v are positions and velocities of the joints (n) [rad | m, rad/s | m/s], torques (n) [N m | N]; numbers of a motor are one for all
-joints or (n). Isaac Lab (isaaclab/actuators) and mjlab (mjlab/actuator) have the same models.
+q, v are positions and velocities of the joints (n) [rad | m, rad/s | m/s], torques (n) [N m | N]. Numbers of a motor
+are one for all joints or (n). Isaac Lab (isaaclab/actuators) and mjlab (mjlab/actuator) have the same models.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def pd(kp: ArrayLike, kd: ArrayLike, limit: ArrayLike = np.inf) -> Torque:
         torque = clip(kp (target - q) + kd (rate - v) + feed, -limit, limit)
 
     kp [N m/rad], kd [N m s/rad], limit [N m] of a joint
-    target, rate  wanted position and velocity; feed  torque beside them
+    target, rate  desired position and velocity; feed  additional torque
     Isaac Lab's IdealPDActuator, mjlab's IdealPdActuator.
     """
     p, d, most = numbers("pd", kp=kp, kd=kd, limit=limit)
@@ -55,7 +55,7 @@ def pd(kp: ArrayLike, kd: ArrayLike, limit: ArrayLike = np.inf) -> Torque:
 
 
 def torque_speed(saturation: ArrayLike, limit: ArrayLike, speed: ArrayLike) -> Callable[[Any, Any], Any]:
-    """Return the torque that a DC motor can give at a velocity, as a function clip(torque, v).
+    """The torque that a DC motor can produce at a velocity: clip(torque, v).
 
         least = max(saturation (-1 - v'/speed), -limit),  most = min(saturation (1 - v'/speed), limit)
         v' = clip(v, -w, w),  w = speed (1 + limit/saturation)
@@ -79,7 +79,10 @@ def torque_speed(saturation: ArrayLike, limit: ArrayLike, speed: ArrayLike) -> C
 
 
 def dc_motor(kp: ArrayLike, kd: ArrayLike, saturation: ArrayLike, limit: ArrayLike, speed: ArrayLike) -> Torque:
-    """`pd` by a DC motor, whose torque falls linearly with speed: torque(target, q, v, rate=0, feed=0); see torque_speed."""
+    """`pd` by a DC motor, whose torque falls linearly with speed: torque(target, q, v, rate=0, feed=0).
+
+    See torque_speed.
+    """
     wanted, clipped = pd(kp, kd), torque_speed(saturation, limit, speed)
 
     def torque(target: Any, q: Any, v: Any, rate: Any = 0.0, feed: Any = 0.0) -> Any:
@@ -89,12 +92,15 @@ def dc_motor(kp: ArrayLike, kd: ArrayLike, saturation: ArrayLike, limit: ArrayLi
 
 
 class delay:
-    """Actions that arrive some passes late: lag(m, a) is the action of `lag` passes before, the first one where there was none yet.
+    """Actions that arrive some substeps late.
 
-    least, most  passes of the physics; each episode draws a whole number from least to most (`draw`, called in `reset`)
+    lag(m, a) is the action from `lag` substeps ago, at the beginning of an episode its first action.
+
+    least, most  substeps; each episode draws a whole number from least to most (`draw`, called in `reset`)
     size         of an action
     name         of its rows in the environment's memory, which `memory` declares
-    Isaac Lab's DelayedPDActuator, mjlab's delayed actuators with one lag an episode. Cost: a comparison a number and pass of delay.
+    Isaac Lab's DelayedPDActuator, mjlab's delayed actuators with one lag per episode. Cost: one comparison per number
+    and substep of delay.
     """
 
     def __init__(self, least: int, most: int, size: int, name: str = "delay") -> None:
@@ -117,17 +123,18 @@ class delay:
 
 
 class net:
-    """A small network that was trained on a motor: torque(m, target, q, v) of the errors of position and the velocities of the last
-    passes, the same for each joint.
+    """A small network trained on a motor, the same for each joint: torque(m, target, q, v).
+
+    Its inputs are the errors of position and the velocities of the last substeps.
 
         torque = torque_scale MLP([position_scale e_0 .. e_k, velocity_scale v_0 .. v_k]),  e = target - q, 0 the latest
 
-    layers       (weights (out, in), biases (out)) of each, the last with one output; those between are followed by `activation`
-                 (tanh, relu, elu, softsign)
-    size         joints; history: passes that it sees; order: "position_velocity" or "velocity_position"
+    layers       (weights (out, in), biases (out)) of each, the last with one output; the others are followed by
+                 `activation` (tanh, relu, elu, softsign)
+    size         joints; history: substeps that it reads; order: "position_velocity" or "velocity_position"
     name         of its rows in the environment's memory, which `memory` declares
-    Where an episode begins all of its history is the first pass. mjlab's LearnedMlpActuator; Isaac Lab's ActuatorNetMLP begins with
-    zeros. What a DC motor cannot do is clipped by `torque_speed`.
+    At the beginning of an episode the first substep fills the whole history. mjlab's LearnedMlpActuator; Isaac Lab's
+    ActuatorNetMLP begins with zeros. `torque_speed` clips torques that a DC motor cannot produce.
     """
 
     def __init__(
@@ -172,7 +179,7 @@ class net:
 
 
 def pushed(m: Memory, name: str, row: Any) -> Any:
-    """Rows of a memory, the latest first, with one more; all of them are it where it is the episode's first."""
+    """Add a row to a memory whose latest row is first; the first row of an episode fills all rows."""
     filled, before = getattr(m, f"{name}_filled")[0] > 0, getattr(m, name)
     rows = np.stack([row, *(np.where(filled, older, row) for older in before[:-1])])
     setattr(m, name, rows)
@@ -181,7 +188,7 @@ def pushed(m: Memory, name: str, row: Any) -> Any:
 
 
 def numbers(what: str, **given: ArrayLike) -> list[Any]:
-    """Arrays of a motor's numbers. ValueError for one below 0 or not a number."""
+    """Return arrays of a motor's numbers. Errors: ValueError for one below 0 or not a number."""
     found = {name: np.asarray(x, float) for name, x in given.items()}
     for name, x in found.items():
         if not (x >= 0).all():

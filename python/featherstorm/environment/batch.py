@@ -1,4 +1,4 @@
-"""EnvBatch: environments of one task side by side, with their state in the engine."""
+"""EnvBatch: a batch of environments of one task, with their state in the engine."""
 
 from __future__ import annotations
 
@@ -53,11 +53,14 @@ if TYPE_CHECKING:
     from .gradients import PullBack
     from .task import Task
 
-MOST_COUNT = 2**24  # whole numbers below are exact in float32
+MOST_COUNT = 2**24  # smaller whole numbers are exact in float32
 
 
 class Replay(NamedTuple):
-    """q (T + 1, nq), v (T + 1, nv) and T + 1 observations, from the first state on; reward, terminated, truncated (T,)."""
+    """An episode: q (T + 1, nq), v (T + 1, nv) and T + 1 observations from the first state on.
+
+    reward, terminated, truncated (T,).
+    """
 
     q: npt.NDArray[Any]
     v: npt.NDArray[Any]
@@ -68,24 +71,25 @@ class Replay(NamedTuple):
 
 
 class EnvBatch:
-    """`num_envs` environments of one task.
+    """A batch of `num_envs` environments of one task.
 
     obs, info = env.reset(seed=1)
     obs, reward, terminated, truncated, info = env.step(actions)
 
-    obs, reward      (B, n), or groups of them by name; (B,). Views of the engine's memory, which the next step overwrites; observations,
-                     which learners keep beside those that follow, are overwritten by the step after it
+    obs, reward      (B, n), or groups of them by name; (B,). Views of the engine's memory, which the next step
+                     overwrites. Observations stay valid for one more step, because learners keep them beside the next
+                     ones
     terminated, truncated   (B,) of bool; both may be set
-    info             "final_obs" and "_final_obs": the last observations of the episodes that ended with this step, and where (B,);
-                     "final_info": their return, length, and the sum of each term of the reward; "non_finite" (B,): where a state, reward or
-                     action was not finite, so that the episode was ended with a reward of 0; "reward_terms": terms of this step's
-                     reward (B,) by name; what `metrics` returns
+    info             "final_obs" and "_final_obs": the last observations of the episodes that ended with this step, and
+                     a mask (B,) of these; "final_info": their return, length, and the sum of each term of the reward;
+                     "non_finite" (B,): a state, reward or action was not finite, so that the episode ended with a
+                     reward of 0; "reward_terms": terms of this step's reward (B,) by name; and the results of `metrics`
 
-    All of these are arrays of `arrays` ("numpy", "torch", "jax"), None: of the library of the actions; numpy's after reset(). What is numpy's
-    or torch's lies in the engine's memory, jax's arrays are copies.
+    All of these are arrays of the library `arrays` ("numpy", "torch", "jax"). None: of the library of the actions;
+    after reset() NumPy's. Arrays of NumPy and PyTorch are views of the engine's memory, arrays of JAX are copies.
 
     model            the robot of the environments
-    dt, substeps     time of a control step [s], and its passes
+    dt, substeps     time of a control step [s], and its number of substeps
     time limit, terms of the reward, groups of the observation: `task.steps`, `terms`, `groups`
     """
 
@@ -101,7 +105,10 @@ class EnvBatch:
         arrays: str | None = None,
         kernels: Kernels | None = None,
     ) -> None:
-        """See Env.batch. kernels: those of another batch of the task, with its dtype, autoreset and threads."""
+        """Make the environments; see Env.batch.
+
+        kernels: those of another batch of the task with its dtype, autoreset and threads.
+        """
         name = type(task).__name__
         if int(num_envs) != num_envs or num_envs < 1:
             raise ValueError(f"{name}: num_envs is {num_envs}, expected 1 or more")
@@ -162,11 +169,14 @@ class EnvBatch:
         return storage
 
     def view(self, name: str) -> Any:
-        """An array of the engine (B, n), by its name there."""
+        """Return an array of the engine (B, n), by its name there."""
         return self.storage.view(name)
 
     def key(self, seed: int | Sequence[int | None], rows: Any = True) -> None:
-        """The counters of the numbers that are drawn: seeds of 64 bits, and which environment. rows: a mask of those that are meant."""
+        """Set the counters of the random numbers: seeds of 64 bits, and the environment.
+
+        rows: a mask of environments.
+        """
         alone = isinstance(seed, (int, np.integer))
         seeds: list[Any] = [seed] * self.num_envs if alone else list(seed)  # type: ignore[arg-type]
         if len(seeds) != self.num_envs:
@@ -183,10 +193,11 @@ class EnvBatch:
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, mask: Array = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in each environment, or in those of a mask (B,) of bool: (obs, info).
+        """Begin an episode in each environment, or in those of a mask (B,) of bool: (obs, info).
 
-        seed   a number: environment i draws as environment i of that seed; or a number for each, which then draw as environment 0 of
-               theirs. None, for all or for one of them: the next episode. With a mask it is for those alone
+        seed   a number: environment i draws as environment i of that seed; or a number for each, which then draws as
+               environment 0 of its seed. None, for all or for one of them: the next episode. With a mask it has one
+               entry for each selected one
         """
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
@@ -204,11 +215,11 @@ class EnvBatch:
         return self.results(None).observed(), {}
 
     def of(self, sequence: Any, names: Sequence[str]) -> list[str]:
-        """Those of arrays that a sequence has."""
+        """Return the names of arrays that a sequence has."""
         return [name for name in names if name in self.storage and sequence.components(name) >= 0]
 
     def step(self, actions: Array) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """A control step: (obs, reward, terminated, truncated, info). actions (B, actions)."""
+        """Advance by a control step: (obs, reward, terminated, truncated, info). actions (B, actions)."""
         if not self.begun:
             raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
         r = self.recording
@@ -221,7 +232,8 @@ class EnvBatch:
             raise ValueError(f"step: actions has shape {shape}, expected {(self.num_envs, r.actions)}")
         if call.dtype != self.dtype:
             given = call.library.cast(given, "step", "actions", self.dtype)
-        pending = self.storage.bound([], {PENDING: DONE} if self.autoreset == "next_step" else {})  # of the step before
+        # of the previous step
+        pending = self.storage.bound([], {PENDING: DONE} if self.autoreset == "next_step" else {})
         self.storage.turn()
         state = self.of(self.kernels.stepping, self.state)
         inputs = [*self.storage.bound(state), *pending]
@@ -242,17 +254,19 @@ class EnvBatch:
         finals: bool = True,
         keep: bool = False,
     ) -> Collected:
-        """Take `steps` control steps in one call, under a policy that runs between them.
+        """Run `steps` control steps in one call, under a policy that runs between them.
 
-        policy    policy(obs, w, rng): the action, or it by the name "action" among others that are returned too; called once with symbols,
-                  as a task's functions are: obs the observation (or its groups by name), w the weights by name, rng numbers to draw
-        weights   arrays by name. They are inputs: others of the same shapes compile nothing
-        finals    whether the last observations of episodes are kept; else None
-        keep      whether what each step begins with is kept, for pull_back
+        policy    policy(obs, w, rng): the action, or a dict with "action" and other values, which are returned too.
+                  Called once with symbols, like a task's functions: obs the observation (or its groups by name), w the
+                  weights by name, rng the draws
+        weights   arrays by name. They are inputs: other weights of the same shapes compile nothing
+        finals    True: keep the last observations of episodes; False: they are None
+        keep      True: keep the inputs of each step, for pull_back
 
-        On the CPU a block of environments goes through all steps before the next one begins. On a device the call does not wait: one kernel
-        goes through all steps where no stage has one of its own (contacts that are solved, numbers that are drawn, networks by loops), else
-        kernels follow one another; weights are numbers of the CPU. Needs autoreset="same_step".
+        On the CPU a block of environments runs through all steps before the next one begins. On a device the call does
+        not wait. One kernel runs all steps there unless a stage has a kernel of its own (contacts that are solved,
+        random numbers, networks by loops); then kernels run one after the other. Weights are numbers on the CPU.
+        Requires autoreset="same_step".
         """
         if self.autoreset != "same_step":
             raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
@@ -263,32 +277,41 @@ class EnvBatch:
         return collect(self, int(steps), policy, weights or {}, finals, keep)
 
     def pull_back(self, got: Collected) -> PullBack:
-        """Cotangents of what `collect(..., keep=True)` returned, by its actions: through rewards, observations, memory and contacts, step by
-        step from the last to the first. See environment.gradients.PullBack. Where the batch is on a device, so are the cotangents."""
+        """Return the derivatives of the results of `collect(..., keep=True)` with respect to its actions.
+
+        They go through rewards, observations, memory and contacts, step by step from the last to the first. See
+        environment.gradients.PullBack. On a device the cotangents are there too.
+        """
         from .gradients import PullBack
 
         return PullBack(self, got)
 
     def stream_of(self, library: Library) -> int:
-        """The stream of the actions' library; the engine's arrays that it wrote before are read there."""
+        """Return the stream of the actions' library; work on it can read arrays that the engine wrote before."""
         if library.device != HOST:
             self.storage.follow(library.stream)
         return library.stream
 
     def results(self, lead: Any) -> Results:
-        """Return results as arrays of a library: that of `lead` if none was named."""
+        """Return the results as arrays of the user's library: that of `lead` where none was named."""
         if self.library.device == HOST:
             library = self.given or (NUMPY if lead is None else host_library(lead))
             return Results(self.recording, self.storage, giver(library))
         return Results(self.recording, self.storage, device_giver(self.named, lead))
 
     def snapshot(self) -> dict[str, npt.NDArray[Any]]:
-        """Copies of all that the steps to come depend on, by names of the engine's arrays (B, n): states, parameters, memory, counters of
-        what is drawn, the last observations. `restore` goes on from there, bit for bit."""
+        """Return copies of all data that later steps depend on, by names of the engine's arrays (B, n).
+
+        These are states, parameters, memory, counters of random numbers, and the last observations. `restore` continues
+        from there, bit for bit.
+        """
         return {name: np.array(self.view(name)) for name in self.lasting}
 
     def restore(self, snapshot: Mapping[str, npt.ArrayLike]) -> None:
-        """Goes on from what `snapshot` returned, of a batch of the same task, number and dtype. ValueError for arrays of another one."""
+        """Continue from the result of `snapshot`, from a batch of the same task, number and dtype.
+
+        Errors: ValueError for others.
+        """
         task = type(self.task).__name__
         if set(snapshot) != set(self.lasting):
             raise ValueError(
@@ -305,16 +328,16 @@ class EnvBatch:
 
     @property
     def lasting(self) -> list[str]:
-        """Arrays of the engine that a step takes from the one before."""
+        """Arrays of the engine that a step reads from the previous one."""
         return [name for name in (*self.state, DONE, *map(observation, self.groups)) if name in self.storage]
 
     @property
     def episode_length(self) -> Any:
-        """Control steps of the episodes so far (B,): a view that may be written."""
+        """Control steps of the current episodes (B,): a view that may be written."""
         return self.storage.numbers(STEP)
 
     def memory(self, name: str) -> Any:
-        """Rows of the memory (B, ...): a view."""
+        """Return rows of the memory (B, ...): a view."""
         shapes = self.recording.shapes
         if name not in shapes:
             raise ValueError(f"memory: there is no {name!r}; there are {', '.join(shapes) or 'none'}")
@@ -322,20 +345,23 @@ class EnvBatch:
         return rows if len(shapes[name]) == 1 else rows.reshape(self.num_envs, *shapes[name])
 
     def parameter(self, name: str) -> Any:
-        """A parameter of the model as it was drawn (B, n): a view."""
+        """Return a parameter of the model as drawn (B, n): a view."""
         if name not in self.recording.parameters:
             known = ", ".join(self.recording.parameters) or "none"
             raise ValueError(f"parameter: there is no {name!r}; there are {known}")
         return self.view(name)
 
     def resized(self, num_envs: int, seed: int = 0) -> EnvBatch:
-        """Another number of environments with the same kernels: nothing is compiled."""
+        """Return a batch of another number of environments with the same kernels: nothing is compiled."""
         return EnvBatch(
             self.task, num_envs, seed, self.device, self.dtype, self.autoreset, None, self.named, self.kernels
         )
 
     def report(self) -> WorldReport:
-        """Solve the contacts at the state anew; return contacts, the residual of their forces without controls, and their depth."""
+        """Solve the current state anew without controls.
+
+        Report its contacts, the accuracy of their forces, and their depths.
+        """
         if not self.recording.world:
             raise ValueError(f"{type(self.task).__name__}: {no_world(self.model)}, and no contacts to report")
         if self.reporter is None:
@@ -347,10 +373,10 @@ class EnvBatch:
     def replay(
         self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None
     ) -> Replay:
-        """One episode of one environment again, alone and bit for bit: that with this number (`episode`), under its actions (T, n).
+        """Repeat one episode of one environment, alone and bit for bit: number `episode`, under its actions (T, n).
 
-        seed   that the batch was reset with
-        kept   memory that stayed from the episode before it, by name
+        seed   the seed of the batch's reset
+        kept   memory that stayed from the previous episode, by name
         """
         if not 0 <= int(env) < 2**32 or not 1 <= int(episode) < MOST_COUNT:
             raise ValueError(f"replay: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
@@ -380,7 +406,7 @@ class EnvBatch:
 
     @property
     def episode(self) -> Any:
-        """The numbers of the episodes (B,), from 1 on since the seed was set."""
+        """Numbers of the episodes (B,), from 1 on since the seed was set."""
         return self.storage.numbers(EPISODE)
 
     @property
@@ -393,5 +419,5 @@ class EnvBatch:
 
 
 def copied(obs: Any) -> Any:
-    """The observation of one environment, kept."""
+    """Return a copy of the observation of one environment."""
     return {name: x[0].copy() for name, x in obs.items()} if isinstance(obs, dict) else obs[0].copy()

@@ -1,4 +1,4 @@
-"""Many steps of environments in one call, with the policy among the stages: what learners on policy want."""
+"""Many steps of environments in one call, with the policy among the stages, for on-policy learners."""
 
 from __future__ import annotations
 
@@ -36,17 +36,19 @@ def told(name: str) -> str:
 
 
 class Collected(NamedTuple):
-    """observations        (T + 1, B, n), or groups of them by name: what the policy saw, and what it would see next
+    """Results of `EnvBatch.collect`.
+
+    observations        (T + 1, B, n), or groups of them by name: the inputs of the policy, and of its next call
     actions             (T, B, actions), as the policy returned them
     reward              (T, B)
     terminated, truncated   (T, B) of bool
-    final_observations  (T, B, n), or groups: the last ones of episodes, where one ended with a step; zeros elsewhere
-    more                what else the policy returned, (T, B, n) or (T, B), by name
-    kept                with keep=True: what each step begins with, (T + 1, B, n) by names of the engine's arrays, and its action and whether it
-                        ended an episode, (T, B, n); for EnvBatch.pull_back
+    final_observations  (T, B, n), or groups: the last ones of episodes that ended with a step; zeros elsewhere
+    more                further results of the policy, (T, B, n) or (T, B), by name
+    kept                with keep=True, for EnvBatch.pull_back: the inputs of each step, (T + 1, B, n) by names of the
+                        engine's arrays; its action, and whether it ended an episode, (T, B, n)
 
-    Arrays of the batch's library: NumPy's on the CPU where none was named, the engine's own on a device, where `terminated` and `truncated`
-    are numbers 0 and 1 then.
+    They are arrays of the batch's library: NumPy's on the CPU where none was named, the engine's own on a device, where
+    `terminated` and `truncated` are numbers 0 and 1.
     """
 
     observations: Any
@@ -60,10 +62,10 @@ class Collected(NamedTuple):
 
 
 class Collecting:
-    """A policy that is recorded for weights of some shapes.
+    """A policy recorded for weights of some shapes.
 
-    sizes     name -> how many numbers of what the policy returns
-    weights   what the policy saw of its weights
+    sizes     name -> size of each result of the policy
+    weights   the weights that the policy read
     """
 
     def __init__(self, recording: Recording, policy: Policy, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -95,7 +97,7 @@ class Collecting:
 def collect(
     batch: Any, steps: int, policy: Policy, weights: Mapping[str, Any], finals: bool, keep: bool = False
 ) -> Collected:
-    """See EnvBatch.collect."""
+    """Run control steps; see EnvBatch.collect."""
     values = {name: np.asarray(x, float) for name, x in weights.items()}
     key = (policy, tuple((name, x.shape) for name, x in values.items()))
     if key not in batch.kernels.collecting:
@@ -115,7 +117,7 @@ def collect(
     going = {
         **{observation(group): x for group, x in seen.items()},
         **kept,
-    }  # those that know of the first step's beginning
+    }  # sequences with data of the first step's beginning
     for name, x in going.items():
         x.begin(storage.view(name))
     written = [x.written(told(name) if name != ACTION_NAME else ACTION) for name, x in told_of.items()]
@@ -156,7 +158,7 @@ def collect(
 
 
 def normal_action(mean: Any, log_std: Any, rng: Draws) -> dict[str, Any]:
-    """An action of independent normal numbers about a mean, with its logarithm of the density: `action`, `log_prob`, `mean`."""
+    """Draw an action of independent normal numbers, with the logarithm of its density: `action`, `log_prob`, `mean`."""
     z = rng.normal(size=len(mean))
     log_prob = (-0.5 * z * z - log_std - 0.5 * math.log(2 * math.pi)).sum()
     return {ACTION_NAME: mean + np.exp(log_std) * z, "log_prob": log_prob, "mean": mean}

@@ -1,7 +1,7 @@
-"""Numbers that an environment's functions draw: symbols of what a stage of the engine fills by counter.
+"""Random numbers of an environment's functions: symbols that a stage of the engine fills by counter.
 
-A number is a function of (seed, environment, episode, step, function, slot): it depends neither on the batch nor on threads, on
-what other environments do, or on what other functions draw.
+A number is a function of (seed, environment, episode, step, function, slot). It does not depend on the batch, on
+threads, on other environments, or on the draws of other functions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Draws:
     """numpy.random.Generator's methods on symbols. Without `size` the shape is that of the parameters."""
 
     def __init__(self, trace: _featherstorm.Trace, array: str) -> None:
-        """array: of the trace, made when the first number is drawn."""
+        """Make the generator. array: its name in the trace, made when the first number is drawn."""
         self._trace, self._array, self.count = trace, array, 0
 
     def random(self, size: Size = None) -> Any:
@@ -43,7 +43,10 @@ class Draws:
         return low + (np.asarray(high) - low) * u
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Size = None) -> Any:
-        """Draw normal numbers of a mean and a standard deviation, by Box and Muller; at most 5.77 deviations from the mean."""
+        """Normal with mean `loc` and standard deviation `scale`, by Box-Muller.
+
+        At most 5.77 deviations from the mean.
+        """
         shape = self._shape((loc, scale), size)
         pairs = (math.prod(shape) + 1) // 2
         u = self.random(2 * pairs)
@@ -52,11 +55,11 @@ class Draws:
         return loc + scale * z
 
     def exponential(self, scale: Any = 1.0, size: Size = None) -> Any:
-        """Draw exponential numbers of a mean."""
+        """Exponential with mean `scale`."""
         return -scale * np.log(self._of((scale,), size))
 
     def integers(self, low: Any, high: Any = None, size: Size = None) -> Any:
-        """Whole numbers from low to high - 1, from 0 to low - 1 where there is no high."""
+        """Whole numbers from low to high - 1; from 0 to low - 1 without high."""
         low, high = (0, low) if high is None else (low, high)
         return low + np.floor((np.asarray(high) - low) * self._of((low, high), size))
 
@@ -65,7 +68,7 @@ class Draws:
         return self._of((p,), size) < p
 
     def choice(self, values: Any) -> Any:
-        """One of the rows of `values`, each as likely."""
+        """One of the rows of `values`, with equal probabilities."""
         rows = np.asarray(values)
         if not len(rows):
             raise ValueError("choice: there are no values")

@@ -1,4 +1,4 @@
-"""Env: a task, written for one robot, stepped for thousands."""
+"""Env: a task, written for one robot and stepped for thousands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class Env(Task):
-    """A task: its robot, and what its episodes are made of. Subclasses say what differs.
+    """A task: its robot, and the functions of its episodes. Subclasses override members.
 
         class Upright(fs.Env):
             dt, steps = 0.02, 500
-            memory = dict(last=1)                                   # rows of an environment, zero where an episode begins
+            memory = dict(last=1)                                   # rows of an environment, zero where an episode
+                                                                    begins
 
             def model(self):
                 return fs.load("pendulum.xml")
@@ -41,17 +42,18 @@ class Env(Task):
         obs, info = env.reset()
         obs, reward, terminated, truncated, info = env.step(actions)
 
-    Each function is called once, with symbols for the numbers of one environment (featherstorm.symbols: numpy's functions, np.where for
-    `if`), and compiled with the physics. What it takes from elsewhere is fixed then.
+    Each function is called once, with symbols for the numbers of one environment (featherstorm.symbols: numpy's
+    functions, np.where for `if`), and compiled with the physics. Values it uses from outside are constants from then
+    on.
 
-    x    the state (environment.state.EnvironmentState; of a robot without a world symbols.State)
+    x    the state (environment.state.EnvironmentState; for a robot without a world symbols.State)
     a    the action (actions,), within its range where `clip` is true
     m    the environment's memory: m.name is read, and assigned for the next step
-    rng  numbers that are drawn (environment.draws.Draws): functions of (seed, environment, episode, step, function, place) alone
+    rng  random numbers (environment.draws.Draws): functions of (seed, environment, episode, step, function, slot) alone
     p    nominal parameters of the model
 
-    A control step: passes of `actuate` and physics; terminate, truncate; reward (with the memory that the policy saw); after; observe.
-    Where an episode ends: randomise, reset, begin, observe.
+    A control step runs: substeps of `actuate` and physics; terminate, truncate; reward (with the memory that the policy
+    saw); after; observe. Where an episode ends: randomise, reset, begin, observe.
     """
 
     def batch(
@@ -64,18 +66,22 @@ class Env(Task):
         threads: int | None = None,
         arrays: str | None = None,
     ) -> EnvBatch:
-        """Return a batch of `num_envs` environments of the task.
+        """Make a batch of `num_envs` environments.
 
-        autoreset   where an episode ends: "same_step" begins the next one at once (the last observation is info["final_obs"]),
-                    "next_step" with the next step, whose action counts for nothing, "disabled" waits for reset(mask=...)
+        autoreset   at the end of an episode: "same_step" begins the next one at once (the last observation is
+                    info["final_obs"]), "next_step" with the next step, whose action is ignored, "disabled" waits for
+                    reset(mask=...)
         threads     of the CPU. None: the model's
-        arrays      whose arrays results are: "numpy", "torch", "jax". None: of the library of the actions
+        arrays      library of the results: "numpy", "torch", "jax". None: the library of the actions
         """
         return EnvBatch(self, num_envs, seed, device, dtype, autoreset, threads, arrays)
 
 
 def env(model: Model | Callable[[], Model], name: str = "Task", **members: Any) -> Env:
-    """An environment of functions: env(model, observe=..., reward=..., dt=0.02), what a subclass of Env has, without `self`."""
+    """Make a task from functions.
+
+    env(model, observe=..., reward=..., dt=0.02), the members of an Env subclass without `self`.
+    """
     known = {key for key in dir(Env) if not key.startswith("_")} - {"batch", "model", "metadata"}
     if strange := sorted(set(members) - known):
         raise TypeError(f"env: unknown {', '.join(strange)}; there are {', '.join(sorted(known))}")

@@ -1,7 +1,8 @@
-"""Cotangents of control steps, from the last to the first: of rewards and observations, by actions.
+"""Cotangents of control steps, from the last to the first: of rewards and observations, with respect to actions.
 
-A step of `collect(..., keep=True)` is run again from the state that it began with, its passes one by one, and pulled back: what follows the
-passes, each pass (pulling.passes), what drives it. On a device that is done by its kernels, and arrays stay there.
+A step of `collect(..., keep=True)` is run again from its initial state, one substep after the other. Then derivatives
+are computed backwards: of the functions after the substeps, of each substep (pulling.passes), of its drives. On a
+device its kernels do this, and arrays stay there.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ class PullBack:
 
     back = env.pull_back(got)
     for t in reversed(range(T)):
-        actions_bar = back.step(reward_bar[t], observation_bar, final_bar)       # observation_bar: of got.observations[t + 1]
+        actions_bar = back.step(reward_bar[t], observation_bar, final_bar)       # observation_bar: of
+                                                                                 got.observations[t + 1]
 
     t      the step that comes next
-    state  cotangents of the state and the memory where step t + 1 begins, by name (B, n)
+    state  cotangents of the state and the memory at the beginning of step t + 1, by name (B, n)
 
-    On a device nothing waits but `lost` and `shorten`.
+    On a device only `lost` and `shorten` wait.
     """
 
     def __init__(self, env: Any, got: Collected) -> None:
@@ -57,14 +59,14 @@ class PullBack:
         self.lost_of_each: Any = None
 
     def step(self, reward_bar: Array | None = None, observation_bar: Any = None, final_bar: Any = None) -> Array:
-        """actions_bar (B, actions) of step t, the one before that of the last call.
+        """Return actions_bar (B, actions) of step t, the step before that of the last call.
 
-        reward_bar        (B,) of its reward; None: zero, as of the others
-        observation_bar   (B, n), or groups by name: of the observation that followed it; where an episode ended, of nothing
+        reward_bar        (B,) of its reward; None: zero, as for the others
+        observation_bar   (B, n), or groups by name: of the observation after it; ignored where an episode ended
         final_bar         of its last observation, where its episode ended
 
-        What is drawn, times, parameters and forces of contacts are held; with Runge-Kutta's method also accelerations of the last pass's
-        beginning.
+        Random numbers, times, parameters and contact forces are constants; with Runge-Kutta's method also the
+        accelerations at the beginning of the last substep.
         """
         if self.t < 0:
             raise ValueError("pull_back: all steps have been pulled back")
@@ -72,7 +74,7 @@ class PullBack:
         r, drive = p.kernels.recording, p.passes.drive
         given = self.given(at, reward_bar, observation_bar, final_bar)
         now: Arrays = {**{name: row_of(x, t) for name, x in self.kept.items() if name != DONE}, KEY: self.key}
-        # what is not written stays as it is
+        # arrays that are not written keep their values
         bars = {name: self.going(at, x) for name, x in self.state.items() if name not in p.written}
         self.t -= 1
         now.update(p.take(now, at))
@@ -99,7 +101,7 @@ class PullBack:
         return self.of_actions(at, now, [x for x in taken if x is not None])
 
     def given(self, at: Place, reward_bar: Any, observation_bar: Any, final_bar: Any) -> Arrays:
-        """Cotangents of what a step wrote, by the engine's arrays."""
+        """Return cotangents of the outputs of a step, by the engine's arrays."""
         p, done = self.programs, row_of(self.kept[DONE], self.t)
         given = {bar(after_of(name)): self.going(at, x) for name, x in self.state.items() if name in p.written}
         if reward_bar is not None:
@@ -115,7 +117,7 @@ class PullBack:
         return given
 
     def going(self, at: Place, x: Any) -> Any:
-        """x, and zeros where step t ended an episode."""
+        """Return x, with zeros where step t ended an episode."""
         return self.programs.arithmetic.going(at, row_of(self.kept[DONE], self.t), x)
 
     def of_actions(self, at: Place, now: Arrays, taken: list[Any]) -> Array:
@@ -138,11 +140,14 @@ class PullBack:
 
     @property
     def lost(self) -> int:
-        """Number of cotangents of states that were not finite; they were set to zero together with their environment."""
+        """Number of environments' cotangents that were not finite.
+
+        All cotangents of such an environment are set to zero.
+        """
         return 0 if self.lost_of_each is None else int(np.asarray(self.lost_of_each).sum())
 
     def shorten(self, times: float) -> None:
-        """Shortens the cotangents of environments' states that are longer than so many times their median."""
+        """Shorten the cotangents of environments' states that are longer than `times` their median."""
         if not self.state:
             return
         p, at = self.programs.arithmetic, self.at

@@ -1,4 +1,4 @@
-"""Kernels of a task: its control step, and the beginning of episodes; the same for any number of environments."""
+"""Kernels of a task: its control step, and the begin of episodes; the same for any number of environments."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from .recording import Stage
     from .task import Task
 
-# what says where episodes begin again within a step
+# the mask of environments whose episodes begin again within a step
 AUTORESET = {"same_step": DONE, "next_step": PENDING, "disabled": ""}
 
 
 class Kernels:
-    """stepping     the sequence of a control step; uniforms: numbers that it takes
-    restarting   the sequence that begins episodes where a mask says so
+    """Kernels of a task.
+
+    stepping     the sequence of a control step; uniforms: its numbers
+    restarting   the sequence that begins episodes, by a mask
     """
 
     def __init__(self, task: Task, model: Model, dtype: str, autoreset: str) -> None:
@@ -42,8 +44,8 @@ class Kernels:
         again = [self.recording.restart(needed, task.randomise_at == "reset")] if needed else []
         self.after = [*self.recording.after, *again]
         self.stepping = self.sequence(self.after, True)
-        self.collecting: dict[Any, Any] = {}  # policy and shapes of its weights -> what is recorded of it, its sequence
-        self.programs: dict[bool, Any] = {}  # of gradients, once they are asked for, on the CPU and on devices
+        self.collecting: dict[Any, Any] = {}  # policy and shapes of its weights -> its recording, its sequence
+        self.programs: dict[bool, Any] = {}  # of gradients, made on request, on the CPU and on devices
         self.restarting = self.sequence([self.recording.restart(MASK, True)], False)
 
     def step_uniforms(self, name: str) -> dict[str, list[float]]:
@@ -56,7 +58,7 @@ class Kernels:
         return found
 
     def with_policy(self, policy: Stage) -> Any:
-        """A control step that begins with a policy's stage, which makes the action."""
+        """Return a control step that begins with a policy's stage, which makes the action."""
         return self.sequence(self.after, True, [policy])
 
     def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:
@@ -78,7 +80,7 @@ class Kernels:
         steps: bool = False,
         substeps: int = 1,
     ) -> Any:
-        """Stages of the task's robot; steps: whether it is stepped between them."""
+        """Return the stages of the task's robot; steps: True if the robot is stepped between them."""
         more = solver(self.model, self.dtype, self.law) if self.recording.world else {}
         return _featherstorm.environment_sequence(
             self.model.evaluator, self.dtype, self.op, substeps, stages(before), stages(each_pass), stages(after),
@@ -100,7 +102,7 @@ def stages(all_of: Sequence[Stage]) -> list[tuple[Any, ...]]:
 
 
 def engine_of(task: Task, threads: int | None) -> Model:
-    """The task's robot, with its parameters as inputs."""
+    """Return the task's robot, with its parameters as inputs."""
     model = task.model()
     if not isinstance(model, Model):
         raise TypeError(f"{type(task).__name__}: model returned a {type(model).__name__}, expected a Model")
@@ -116,11 +118,11 @@ def engine_of(task: Task, threads: int | None) -> Model:
 
 
 def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any]:
-    """The robot and its file, in which frames are taken as their numbers say where these are parameters.
+    """Return the robot and its file, with frames read from their numbers where these are parameters.
 
-    Where a geom's, a site's or an inertia's frame is that of its body, MuJoCo's compiler says so in geom_sameframe and its like, and steps do
-    not look at the numbers: a plane that the file leaves at the origin would stay there whatever was drawn. MuJoCo's own set_const
-    forgets these as well.
+    Where the frame of a geom, a site or an inertia equals that of its body, MuJoCo's compiler marks it in
+    geom_sameframe and similar fields, and steps do not read the numbers: a plane at the origin of the file would stay
+    there, whatever was drawn. MuJoCo's own set_const clears these marks as well.
     """
     if model.compiled is None or not model.has_world:
         return model.robot, model.file
@@ -130,7 +132,7 @@ def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any
     moved = {name.split("_")[0] for name in FRAMES.intersection(parameters)}
     kinds = (
         ("body", "geom", "site") if "body" in moved else sorted(moved)
-    )  # geoms and sites may be in a frame of inertia
+    )  # geoms and sites may equal a frame of inertia
     same, tables = [f"{kind}_sameframe" for kind in kinds], model.robot.world_tables
     if not any(np.any(tables.get(name, 0)) for name in same):
         return model.robot, model.file

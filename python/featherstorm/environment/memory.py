@@ -1,4 +1,4 @@
-"""Memory of an environment: arrays that it keeps from step to step beside the state of its robot."""
+"""Memory of an environment: numbers kept from step to step besides the state of its robot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def shapes_of(declared: Mapping[str, Any]) -> Shapes:
-    """Shapes of the rows that an environment declares: numbers, or shapes."""
+    """Return the shapes of the rows that an environment declares: numbers, or shapes."""
     shapes = {}
     for name, shape in declared.items():
         sizes = (shape,) if np.ndim(shape) == 0 else tuple(shape)
@@ -34,7 +34,7 @@ def size_of(shapes: Shapes) -> int:
 
 
 def columns_of(shapes: Shapes) -> dict[str, slice]:
-    """Return the columns of each array among the numbers of all."""
+    """Return the columns of each row among all numbers."""
     found, first = {}, 0
     for name, shape in shapes.items():
         found[name] = slice(first, first + math.prod(shape))
@@ -43,7 +43,10 @@ def columns_of(shapes: Shapes) -> dict[str, slice]:
 
 
 class Memory:
-    """Rows of one environment by name: `m.last` has the numbers of the last step, `m.last = a` is kept for the next one."""
+    """Rows of one environment by name.
+
+    `m.last` has the numbers of the last step, `m.last = a` sets them for the next one.
+    """
 
     __slots__ = ("_changed", "_shapes", "_values")
     _changed: set[str]
@@ -51,7 +54,7 @@ class Memory:
     _values: dict[str, Any]
 
     def __init__(self, shapes: Shapes, numbers: Sequence[Any]) -> None:
-        """numbers: of all rows, one behind the other."""
+        """Make the memory. numbers: of all rows, one after the other."""
         values = {name: symbols(numbers[columns]).reshape(shapes[name]) for name, columns in columns_of(shapes).items()}
         object.__setattr__(self, "_shapes", shapes)
         object.__setattr__(self, "_values", values)
@@ -65,7 +68,7 @@ class Memory:
     def __getattr__(self, name: str) -> Any:
         if name not in self._values:
             raise AttributeError(self._unknown(name))
-        return self._values[name].copy()  # what is written into it is no assignment
+        return self._values[name].copy()  # a copy: writing into it is not an assignment
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._values:
@@ -82,7 +85,7 @@ class Memory:
 
 
 def numbers_of(memory: Memory) -> list[Any]:
-    """Return the numbers of all rows, one behind the other."""
+    """Return the numbers of all rows, one after the other."""
     return [x for value in memory._values.values() for x in np.ravel(plain(value)).tolist()]
 
 

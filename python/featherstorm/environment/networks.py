@@ -1,4 +1,7 @@
-"""Networks within a policy: traced where they are small, else stages of their own, by loops (host/network/dense_stage.h)."""
+"""Networks within a policy.
+
+Small ones are traced, others are stages of their own, by loops (host/network/dense_stage.h).
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,20 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-# those of core/network/activation.h
+# activations of core/network/activation.h
 ACTIVATIONS = {name: TRACED[name] for name in ("tanh", "elu", "relu", "silu", "identity")}
 FORMS = ("auto", "traced", "loops")
-# Multiply-adds from which on a network is a stage by loops.
+# Number of multiply-adds from which a network is a stage by loops.
 LARGE = 2048
 
 
 class Network(NamedTuple):
-    """A network that is a stage: act(W x + b), layer by layer.
+    """A network as a stage: act(W x + b), layer by layer.
 
     read, made   the trace's output that it reads, and the input that it makes
     numbers      the uniform array of its weights
     sizes        of the input and of each layer
-    clip         bound of the normalised input; None: it is taken as it is
+    clip         bound of the normalised input; None: the input is not normalised
     weights      names: mean and rate where the input is normalised, then W and b of each layer
     """
 
@@ -45,18 +48,18 @@ class Network(NamedTuple):
     weights: tuple[str, ...]
 
     def packed(self, values: Mapping[str, Array]) -> Array:
-        """The numbers as the stage reads them."""
+        """Return the numbers in the order that the stage reads."""
         given = [np.ascontiguousarray(values[name], np.float64) for name in self.weights]
         mean, rate = (given.pop(0), given.pop(0)) if self.clip is not None else (np.zeros(0), np.zeros(0))
         return _featherstorm.pack_network(list(self.sizes), self.clip is not None, mean, rate, given[::2], given[1::2])
 
 
 class Weights:
-    """Arrays by name, as a policy sees them: symbols of numbers that are the same for all environments.
+    """Arrays by name, as seen by a policy: symbols of numbers that all environments share.
 
-    shapes     of all there are
-    used       array of the trace -> the weight whose numbers it has, of those that the policy uses as symbols
-    networks   those that are stages
+    shapes     of all arrays
+    used       array of the trace -> the weight whose numbers it has, for weights that the policy uses as symbols
+    networks   networks that are stages
     """
 
     def __init__(self, trace: _featherstorm.Trace, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -84,7 +87,7 @@ def shape_of(weights: Weights, name: str) -> tuple[int, ...]:
 
 
 def numbers_of(weights: Weights, values: Mapping[str, Array]) -> dict[str, Array]:
-    """The uniform arrays of a policy that was traced with these weights."""
+    """Return the uniform arrays of a policy that was traced with these weights."""
     found = {array: np.ascontiguousarray(values[name], np.float64).ravel() for array, name in weights._used.items()}
     return {**found, **{n.numbers: n.packed(values) for n in weights._networks}}
 
@@ -102,17 +105,18 @@ def mlp(
 ) -> Any:
     """A network of `layers` dense layers within a policy.
 
-        x = clip((obs - mean) rate, -clip, clip)   where there is a normaliser, else obs
-        x = activation(W_k x + b_k) for each layer k; behind the last one nothing is activated
+        x = clip((obs - mean) rate, -clip, clip)   with a normaliser, else obs
+        x = activation(W_k x + b_k) for each layer k; the last one has no activation
 
     obs          (n,) symbols
-    weights      has NAME_Wk (out, in) and NAME_bk (out), and NORMALISER_mean, NORMALISER_rate (n,), one divided by the standard deviation
+    weights      has NAME_Wk (out, in) and NAME_bk (out), and NORMALISER_mean, NORMALISER_rate (n,), 1 / standard
+                 deviation
     activation   "tanh", "elu", "relu", "silu", "identity", or any function of symbols
-    form         "traced": part of the policy's kernel, which grows with the network; "loops": a stage of its own, of up to 16 layers of any size,
-                 for activations that have a name; "auto": loops from 2048 multiply-adds on
-    In both forms other weights of the same shapes compile nothing, and an environment's result depends on no other's. They differ by rounding,
-    and where an observation is NaN: loops make NaN of it, a traced network need not.
-    Errors: ValueError for shapes that do not go together, other names; AttributeError for weights that are not there.
+    form         "traced": part of the policy's kernel, which grows with the network; "loops": a stage of its own, of up
+                 to 16 layers of any size, for named activations; "auto": loops from 2048 multiply-adds on
+    In both forms other weights of the same shapes compile nothing, and environments do not affect each other's results.
+    The forms differ by rounding, and where an observation is NaN: loops return NaN, a traced network may not.
+    Errors: ValueError for inconsistent shapes and unknown names; AttributeError for missing weights.
     """
     if activation is np.tanh:
         activation = "tanh"
@@ -151,7 +155,7 @@ def check_shape(weights: Weights, name: str, expected: tuple[int, ...]) -> None:
 def stage_of(
     weights: Weights, values: list[Any], sizes: list[int], activation: str, clip: float | None, names: list[str]
 ) -> Symbols:
-    """The network's output, as an input of the trace that the network's stage makes."""
+    """Return the network's output, as an input of the trace that the network's stage makes."""
     array = f"env_network_{len(weights._networks)}"
     network = Network(f"{array}_in", f"{array}_out", array, tuple(sizes), activation, clip, tuple(names))
     weights._networks.append(network)

@@ -1,7 +1,7 @@
-"""Rays against geoms in closed form, of single environments: what a range finder or a scan of heights reads.
+"""Rays against geoms in closed form, of single environments, for range finders and height scans.
 
-A ray p + x v meets a surface at the least x >= 0, from inside as well as from outside, as mj_ray has it. p, v (3,) in the geom's axes, size (3,)
-are symbols or numbers; each function returns x, FAR or more where nothing is met.
+A ray p + x v meets a surface at the least x >= 0, from inside as well as from outside, as in mj_ray. p, v (3,) in the
+geom's axes, size (3,) are symbols or numbers; each function returns x, FAR or more without a hit.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-FAR = 1e6  # lengths of v
-LEAST = 1e-12  # what is divided by
+FAR = 1e6  # [lengths of v]
+LEAST = 1e-12  # smallest divisor
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -31,17 +31,17 @@ def least(*found: Any) -> Any:
 
 
 def safe(x: Any) -> Any:
-    """x, away from zero."""
+    """Return x, bounded away from zero."""
     return np.where(np.abs(x) < LEAST, LEAST, x)
 
 
 def ahead(x: Any, *conditions: Any) -> Any:
-    """x where it is ahead and all conditions hold."""
+    """Return x where it is ahead and all conditions hold."""
     return np.where(functools.reduce(np.logical_and, conditions, x >= 0), x, FAR)
 
 
 def roots(a: Any, b: Any, c: Any) -> tuple[Any, Any, Any]:
-    """Both x of a x^2 + 2 b x + c = 0, the lesser first, and whether there are any; a >= 0."""
+    """Return both x of a x^2 + 2 b x + c = 0, the lesser first, and whether they are real; a >= 0."""
     square = b * b - a * c
     root, real = np.sqrt(np.maximum(square, 0.0)), np.logical_and(square >= 0, a > LEAST)
     return (-b - root) / np.maximum(a, LEAST), (-b + root) / np.maximum(a, LEAST), real
@@ -49,7 +49,7 @@ def roots(a: Any, b: Any, c: Any) -> tuple[Any, Any, Any]:
 
 def plane(p: Any, v: Any, size: Any) -> Any:
     x = -p[2] / safe(v[2])
-    # from above alone; a size of zero has no end
+    # seen from above alone; a size of zero is unbounded
     inside = [np.logical_or(np.abs(p[k] + x * v[k]) <= size[k], size[k] <= 0) for k in (0, 1)]
     return ahead(x, v[2] < -LEAST, *inside)
 
@@ -64,7 +64,7 @@ def ellipsoid(p: Any, v: Any, size: Any) -> Any:
 
 
 def side(p: Any, v: Any, size: Any) -> Any:
-    """Intersect a ray with the side of a cylinder of radius size[0] and half length size[1]."""
+    """The side of a cylinder of radius size[0] and half length size[1]."""
     first, last, real = roots(dot(v[:2], v[:2]), dot(p[:2], v[:2]), dot(p[:2], p[:2]) - size[0] ** 2)
     return least(*(ahead(x, real, np.abs(p[2] + x * v[2]) <= size[1]) for x in (first, last)))
 
@@ -107,8 +107,8 @@ KINDS: dict[int, Callable[[Any, Any, Any], Any]] = {
 
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
-    """See EnvironmentState.ray."""
-    from .._world.names import compiled, number_of
+    """Cast a ray; see EnvironmentState.ray."""
+    from ..world.names import compiled, number_of
 
     m, texts = compiled(x.model), x.instance()
     position, turn, sizes = texts.geom_xpos(), texts.geom_xmat(), texts.of("geom_size")

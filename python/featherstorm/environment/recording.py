@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from .networks import Network
     from .task import Task
 
-# Beyond, a number is not taken for finite (mjMAXVAL). NaN is not below it: of comparisons `<` alone is false of NaN.
+# Numbers beyond count as not finite (mjMAXVAL). Test by `<` alone, which is false for NaN.
 MOST = 1e10
-# functions whose draws are independent, by their number in the counter
+# functions with independent random numbers, by their index in the counter
 FUNCTIONS = {"reset": 1, "after": 2, "observe": 3, "policy": 4}
-# arrays of a sequence; those of the step have no prefix
+# arrays of a sequence; arrays of the step have no prefix
 ACTION, TAKEN, BAD = "env_action", "env_taken", "env_bad"
 MEMORY, SUMS = "env_memory", "env_sums"
 LAST_RETURN, LAST_LENGTH, LAST_TERMS = "env_last_return", "env_last_length", "env_last_terms"
@@ -56,7 +56,10 @@ def metric(name: str) -> str:
 
 
 class Stage(NamedTuple):
-    """trace, its arrays that change places, which instances it is for, what it draws: (function, array, count) each, and networks within."""
+    """A stage: its trace, its arrays that swap names, the instances it is for, its draws, and its networks.
+
+    A draw is (function, array, count).
+    """
 
     trace: _featherstorm.Trace
     swaps: list[tuple[str, str]]
@@ -68,9 +71,9 @@ class Stage(NamedTuple):
 class Recording:
     """An environment's functions, recorded.
 
-    groups    name -> how many numbers of an observation; one group "" where it is one array
+    groups    name -> size of an observation; one group "" where it is one array
     terms     names of the reward's terms; none where it is a number
-    metrics   name -> how many numbers of what `metrics` returns
+    metrics   name -> size of each result of `metrics`
     """
 
     def __init__(self, env: Task, model: Model, op: str) -> None:
@@ -112,7 +115,7 @@ class Recording:
             raise ValueError(f"{type(env).__name__}: action_range is {low} to {high}, the lowest action first")
         return both[0], both[1]
 
-    # -- what traces begin with
+    # -- inputs of traces
 
     def state(self, trace: _featherstorm.Trace, steps: Any, has_ctrl: bool = True) -> Any:
         if not self.world:
@@ -136,7 +139,7 @@ class Recording:
     # -- stages
 
     def take_action(self) -> Stage:
-        """The action within its range, zero where it is not finite."""
+        """Return the stage that clips the action to its range; an action that is not finite becomes zero."""
         trace = _featherstorm.Trace()
         a = symbols(trace.input(ACTION, self.actions) if self.actions else [])
         fine = np.abs(a) < MOST
@@ -173,7 +176,7 @@ class Recording:
         return Stage(trace, swaps)
 
     def finish(self) -> Stage:
-        """Terminations, rewards, what comes after them, observations."""
+        """Return the stage of terminations, rewards, `after`, and observations."""
         env, trace = self.env, _featherstorm.Trace()
         swaps: list[tuple[str, str]] = []
         try:
@@ -230,7 +233,10 @@ class Recording:
         return Stage(trace, swaps, draws=drawn)
 
     def restart(self, needed: str, randomises: bool) -> Stage:
-        """Record the beginning of an episode for the instances that an array selects. randomises: whether parameters are drawn."""
+        """Return the stage that begins an episode, for the instances of a mask.
+
+        randomises: whether parameters are drawn.
+        """
         env, model, trace = self.env, self.model, _featherstorm.Trace()
         swaps: list[tuple[str, str]] = []
         try:
@@ -268,7 +274,7 @@ class Recording:
     # -- parts of stages
 
     def kept(self) -> set[int]:
-        """Numbers of the memory that stay when an episode ends."""
+        """Indices of the memory that stay when an episode ends."""
         columns = columns_of(self.shapes)
         names = (self.env.kept,) if isinstance(self.env.kept, str) else tuple(self.env.kept)
         if strange := [name for name in names if name not in columns]:
@@ -279,7 +285,7 @@ class Recording:
         return np.logical_and.reduce(np.abs(np.asarray(x).view(Symbols)) < MOST)
 
     def rewards(self, found: Any) -> tuple[Any, list[Any]]:
-        """The reward, and its terms where they have names."""
+        """Return the reward, and its terms where they have names."""
         env, terms = self.env, {}
         if hasattr(found, "items"):
             terms = {name: number_of(value, f"reward: {name}") for name, value in found.items()}
@@ -291,7 +297,7 @@ class Recording:
         return scaled[0], scaled[1:]
 
     def moved(self, found: Any, x: Any, trace: _featherstorm.Trace, swaps: list[tuple[str, str]]) -> Any:
-        """The state after `after`."""
+        """Return the state after `after`."""
         if found is None:
             return x
         changed = self.changed("after", found, {"q": self.model.nq, "v": self.model.nv, **self.parameters})
@@ -307,7 +313,7 @@ class Recording:
         return moved.begin(x.steps, x.remains)
 
     def changed(self, function: str, found: Any, sizes: Mapping[str, int]) -> dict[str, list[Any]]:
-        """Numbers by name of what a function returned, of the sizes that are expected."""
+        """Return the numbers in a function's result by name, with the expected sizes."""
         if not hasattr(found, "items") or set(found) - set(sizes):
             none = "None or " if function == "after" else ""
             raise TypeError(
@@ -349,7 +355,7 @@ class Recording:
             values_of(x if isinstance(x, (list, tuple)) else np.asarray(x), f"reset: {name}", n) if n else []
             for x, (name, n) in zip(parts, sizes.items())
         )
-        for _, first in model.quaternions:  # to length one
+        for _, first in model.quaternions:  # to unit length
             turn = symbols(q[first : first + 4])
             q[first : first + 4] = values_of(turn / np.sqrt((turn * turn).sum()), "reset: q")
         return q, v, act
@@ -357,7 +363,7 @@ class Recording:
     def drawn_parameters(
         self, trace: _featherstorm.Trace, rng: Draws, m: Memory, swaps: list[tuple[str, str]], randomises: bool
     ) -> dict[str, Symbols]:
-        """Return the drawn parameters of an episode that begins, by name."""
+        """Return the parameters of a new episode, by name."""
         env, model = self.env, self.model
         shapes = {name: self.parameter_shape(name) for name in self.parameters}
         nominal = {name: nominal_parameter(model, name, shape) for name, shape in shapes.items()}
@@ -389,7 +395,7 @@ class Recording:
         return tuple(_featherstorm.parameter_shape(self.model.robot, name))
 
     def clock(self, trace: _featherstorm.Trace) -> Any:
-        """Time where a control step begins, of shape (1,)."""
+        """Return the time at the beginning of a control step, of shape (1,)."""
         return symbols(trace.input(STEP, 1)) * self.dt
 
 
@@ -398,11 +404,11 @@ def nominal_parameter(model: Model, name: str, shape: tuple[int, ...]) -> Any:
 
 
 def number_of(x: Any, what: str) -> Any:
-    """One number, symbolic or not, of shape ()."""
+    """Return one number, symbolic or not, of shape ()."""
     (value,) = values_of(x, what, 1)
     return symbols([value])[0] if is_symbol(value) else value
 
 
 def chosen(condition: Any, a: Any, b: Any) -> Any:
-    """Single numbers: a where the condition holds, else b."""
+    """Return a where the condition holds, else b, for single numbers."""
     return np.where(condition, symbols([a])[0], symbols([b])[0])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """The results of a step. give: converts an array of the engine to one of the user's library."""
+    """Results of a step. give: converts an array of the engine to the user's library."""
 
     def __init__(self, recording: Recording, storage: Storage, give: Callable[[Any], Any]) -> None:
         self.recording, self.storage, self.give = recording, storage, give
@@ -41,12 +41,15 @@ class Results:
         return self.give(self.storage.numbers(name))
 
     def flag(self, name: str) -> Any:
-        """(B,) of bool; of the engine's own arrays on a device numbers 0 and 1."""
+        """Return (B,) of bool; for the engine's own arrays on a device numbers 0 and 1."""
         found = self.numbers(name)
         return found > 0 if hasattr(found, "__gt__") and not is_engines(found) else found
 
     def columns(self, name: str) -> dict[str, Any]:
-        """Return the columns of an array of reward terms, by name; the engine's own arrays on a device stay whole."""
+        """Return the columns of an array with a number for each term of the reward, by name.
+
+        The engine's own arrays on a device are not split.
+        """
         if not self.recording.terms:
             return {}
         found = self.give(self.storage.view(name))
@@ -55,7 +58,7 @@ class Results:
         return {term: found[:, k] for k, term in enumerate(self.recording.terms)}
 
     def observed(self, called: Callable[[str], str] = observation) -> Any:
-        """Observations by group."""
+        """Return observations by group."""
         found = {group: self.give(self.storage.view(called(group))) for group in self.recording.groups}
         return found[""] if set(found) == {""} else found
 
@@ -82,18 +85,20 @@ class Results:
 
 
 def is_engines(x: Any) -> bool:
-    """Return whether an array is the engine's own, on a device."""
+    """Return True if an array is the engine's own, on a device."""
     return not isinstance(x, np.ndarray) and type(x).__module__.partition(".")[0] == "featherstorm"
 
 
 def giver(library: Library) -> Callable[[Any], Any]:
-    """From the engine's arrays on the host to those of a library there."""
+    """Return a conversion of the engine's arrays on the host to arrays of a library there."""
     return (lambda x: x) if library is NUMPY else library.result
 
 
 def device_giver(name: str | None, lead: Any) -> Callable[[Any], Any]:
-    """From the engine's arrays on a device to those of a library, in the same memory: of "torch", "jax", "cupy", or that of the array
-    `lead`; the engine's own where neither is given."""
+    """Return a conversion of the engine's arrays on a device to arrays of a library, in the same memory.
+
+    The library is "torch", "jax", "cupy", or that of the array `lead`; without either arrays stay the engine's own.
+    """
     root = name or type(lead).__module__.partition(".")[0].removesuffix("lib")
     if root in ("torch", "cupy"):
         namespace: Any = sys.modules[root]

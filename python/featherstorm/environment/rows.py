@@ -1,4 +1,4 @@
-"""Outputs of environments at every step of a horizon: arrays (steps, instances, n) on the host or on a device."""
+"""Results of environments at every step of a horizon: arrays (steps, instances, n) on the host or on a device."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """An array (steps, B, n) of a storage's place and dtype."""
+    """An array (steps, B, n) on the device and of the dtype of a storage."""
 
     def __init__(self, storage: Storage, steps: int, n: int) -> None:
         self.all: Any = np.empty((steps, storage.instances, n), storage.dtype)
 
     def written(self, name: str, first: int = 0) -> tuple[str, Any, int, int, bool]:
-        """As an array of a sequence whose first step is number `first` here."""
+        """Return it as an array of a sequence whose first step is number `first` here."""
         memory = self.all[first:].transpose(1, 0, 2)
         return name, memory, 0, memory.shape[2], True
 
     def begin(self, view: Any) -> None:
-        """Copies an array (B, n) of the engine to the first step."""
+        """Copy an array (B, n) of the engine to the first step."""
         self.all[0] = view
 
     def last(self) -> Any:
-        """(B, n)"""
+        """The last step (B, n)."""
         return self.all[-1]
 
     def numbers(self) -> Any:
-        """(steps, B, n)"""
+        """All numbers (steps, B, n)."""
         return self.all
 
     def column(self) -> Any:
-        """(steps, B), of one number"""
+        """All numbers (steps, B), of an array of one number."""
         return self.all[..., 0]
 
     def flags(self) -> Any:
-        """(steps, B) of bool, of one number"""
+        """All numbers as bool (steps, B), of an array of one number."""
         return self.column() > 0
 
 

@@ -1,4 +1,4 @@
-"""The state of an environment's robot as its functions see it."""
+"""The state of an environment's robot as seen by its functions."""
 
 from __future__ import annotations
 
@@ -22,19 +22,22 @@ if TYPE_CHECKING:
 
 
 class EnvironmentState(WorldState):
-    """A world.state.WorldState, and
+    """A world.state.WorldState with further members.
 
     x.time () [s], x.steps ()   since the episode began
-    x.field(name)               a field of mjData by MuJoCo's name, of its shape: of positions and velocities at the state itself, of
-                                forces, accelerations and counts of contacts (ncon, nefc) of the beginning of the last pass
-    x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of motion, which is at the
-                                beginning of the last pass, with RK4 at its last stage
-    x.ray(point, direction, geoms, far)   how far a ray (3,), (3,) goes until it meets one of some geoms, by name or number; [lengths of direction],
-                                at most `far`. Planes from above, others from both sides, in closed form
-    x.parameter(name)           a parameter of the model (Env.parameters) as it was drawn
-    x.contact_force(name, other=...)   (3,) [N] of contacts with another geom alone, of its name or number
-    x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last pass, else 0: what
-                                MuJoCo's contact sensor finds
+    x.field(name)               a field of mjData by MuJoCo's name, of its shape. Fields of positions and velocities
+                                belong to the state itself; forces, accelerations and counts of contacts (ncon, nefc) to
+                                the beginning of the last substep
+    x.left(name)                a field as mj_step leaves it in mjData: of the last evaluation of the equations of
+                                motion, which is at the beginning of the last substep, with RK4 at its last stage
+    x.ray(point, direction, geoms, far)   distance along a ray (3,), (3,) to the first of some geoms, by name or number;
+                                          [lengths of
+                                direction], at most `far`. Planes are seen from above, others from both sides, in closed
+                                form
+    x.parameter(name)           a parameter of the model (Env.parameters) as drawn
+    x.contact_force(name, other=...)   (3,) [N] of contacts with another geom alone, by its name or number
+    x.touches(name, other)      () 1 where a geom had a contact with another, or with any, at the beginning of the last
+                                substep, else 0, like MuJoCo's contact sensor
     """
 
     steps: Any
@@ -107,14 +110,17 @@ class EnvironmentState(WorldState):
         return super().feel(what, size, text)
 
     def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
-        """Solver outputs at the beginning of an episode: no contacts, no accelerations."""
+        """Return a quantity of the solution.
+
+        Zeros at the beginning of an episode, without contacts and accelerations.
+        """
         texts = self.instance()
         texts.at_rest = True
         return symbols(values_of(text(texts), "a field", size))
 
 
 class BeginningState(EnvironmentState):
-    """The state in which an episode begins; controls are zero."""
+    """The state at the beginning of an episode; controls are zero."""
 
     @property
     def ctrl(self) -> Symbols:
@@ -124,7 +130,7 @@ class BeginningState(EnvironmentState):
 def beginning(
     model: Model, trace: _featherstorm.Trace, parts: list[Any], parameters: dict[str, Symbols]
 ) -> BeginningState:
-    """The state that a reset made."""
+    """Return the state that a reset made."""
     clock = symbols([0.0])[0]
     x = BeginningState.made(model, trace, parts, np.asarray(clock, dtype=object), Felt(model), inputs=parameters)
     x.begin(0.0, Felt(model))

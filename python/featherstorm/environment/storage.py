@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Storage:
-    """Arrays (instances, n) by name; those of no numbers are not there.
+    """Arrays (instances, n) by name, without arrays of size zero.
 
-    doubled   names of arrays that have two places, which `turn` exchanges
+    doubled   names of arrays with two buffers, which `turn` swaps
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Storage:
         return name in self.places
 
     def place(self, n: int) -> tuple[Any, Any, Any]:
-        """Memory, a view (instances, n), and one (instances,) where n is 1."""
+        """Allocate memory: return it, a view (instances, n), and one (instances,) where n is 1."""
         memory, view = self.library.output(self.dtype, self.instances, n)
         return memory, view([n]), view([]) if n == 1 else None
 
@@ -46,7 +46,7 @@ class Storage:
             self.places[name], self.others[name] = other, self.places[name]
 
     def follow(self, stream: int) -> None:
-        """From now on what is done with the arrays is done on this stream of their device: who reads them waits for it."""
+        """Use this stream of the device for all later work on the arrays; readers wait for it."""
         if stream == self.library.stream:
             return
         _featherstorm.synchronise(self.library.device, self.library.stream)
@@ -60,20 +60,23 @@ class Storage:
         return self.places[name][0]
 
     def view(self, name: str) -> Any:
-        """(instances, n); on the host it may be written."""
+        """Return the view (instances, n); on the host it may be written."""
         return self.places[name][1]
 
     def numbers(self, name: str) -> Any:
-        """Return an array (instances,) of one number per instance."""
+        """Return an array of one number as (instances,)."""
         return self.places[name][2]
 
     def bound(self, names: Iterable[str], others: Mapping[str, str] | None = None) -> Bound:
-        """Arrays of a sequence; others: array -> name of what it is here."""
+        """Return arrays of a sequence; others: array -> its name here."""
         called = {name: name for name in names if name in self.places} | dict(others or {})
         return [(name, self.places[of][0], 0, self.sizes[of], False) for name, of in called.items()]
 
     def put(self, name: str, values: Any, rows: npt.NDArray[np.bool_] | None = None) -> None:
-        """Writes what broadcasts to the array, to the rows of a mask alone where there is one. Numbers of the host, to a device: it waits."""
+        """Write values, broadcast to the array, to all rows or to those of a mask.
+
+        Values are on the host; writing to a device waits.
+        """
         view = self.view(name)
         if isinstance(view, np.ndarray):
             view[slice(None) if rows is None else rows] = values

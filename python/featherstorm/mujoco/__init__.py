@@ -1,9 +1,9 @@
 """featherstorm.mujoco: MuJoCo's interfaces for many simulations, computed by featherstorm.
 
-    from featherstorm.mujoco import Batch       # the face of mujoco.batch.Batch
-    from featherstorm.mujoco import rollout     # the face of mujoco.rollout
+    from featherstorm.mujoco import Batch       # the interface of mujoco.batch.Batch
+    from featherstorm.mujoco import rollout     # the interface of mujoco.rollout
 
-Needs the package mujoco, 4.0 or later. docs/mujoco.md says what there is and what is not.
+Needs the package mujoco, 4.0 or later. docs/mujoco.md lists the supported features.
 """
 
 try:

@@ -1,8 +1,8 @@
-"""Steps as mj_step takes them: bad numbers are counted as warnings, and their simulation begins anew.
+"""Steps with mj_step's handling of bad numbers: they count as warnings and reset their simulation.
 
-A step with bad positions or velocities (NaN, infinite, beyond 1e10) begins anew before it, one that finds a bad acceleration is
-taken again from the model's defaults. Several steps are run as one; a simulation that is bad at their end is run again from
-where it was, step by step.
+A step that starts from bad positions or velocities (NaN, infinite, beyond 1e10) starts from a reset instead. A step
+that finds a bad acceleration is repeated from the model's defaults. Several steps run as one call; a simulation that is
+bad at their end runs again from its old state, step by step.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LAST, NUMBER = 0, 1  # columns of a warning
 
 
 class Rows(NamedTuple):
-    """Simulations while they are run.
+    """Simulations during a run.
 
     state    (n, layout.size)
     time     (n,) in double
     warning  (n, mjNWARNING, 2) last information and number of each
-    values   (n, k) by name, of fields of the model that differ between simulations; read alone
+    values   (n, k) by name, of fields of the model that differ between simulations; read only
     """
 
     state: Array
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
     values: dict[str, Array]
 
     def taken(self, rows: Array) -> Rows:
-        """Copies of some."""
+        """Return copies of some of them."""
         values = {name: x[rows] for name, x in self.values.items()}
         return Rows(self.state[rows], self.time[rows], self.warning[rows], values)
 
@@ -52,10 +52,10 @@ class Rows(NamedTuple):
 
 
 class Last(NamedTuple):
-    """The state at the beginning of the last substep, and the solver's outputs there: fields of a step follow from them.
+    """Data that determine the fields of a step: the state at the beginning of its last substep, and the solution there.
 
     moved   (n, columns up to the warm start) of the state
-    found   of the solver's findings; of Runge-Kutta's method where its last evaluation was: qpos, qvel, act, and its mass, b
+    found   of the solver's results; for Runge-Kutta's method at its last evaluation: qpos, qvel, act, and mass, b there
     """
 
     moved: Array
@@ -63,7 +63,7 @@ class Last(NamedTuple):
 
 
 def begin_anew(engine: Engine, r: Rows, rows: Array, cause: int, x: Array) -> None:
-    """Counts a warning, and resets unless the model says otherwise. x: numbers (n, k) that are bad somewhere in `rows`."""
+    """Count a warning, and reset unless the model disables it. x: numbers (n, k) that are bad somewhere in `rows`."""
     first = (~(np.abs(x[rows]) <= MOST)).argmax(axis=1)
     if not int(engine.m.opt.disableflags) & NO_AUTORESET:
         values = {name: x[rows] for name, x in r.values.items()}
@@ -73,7 +73,7 @@ def begin_anew(engine: Engine, r: Rows, rows: Array, cause: int, x: Array) -> No
 
 
 def check_controls(engine: Engine, r: Rows, nstep: int = 1) -> None:
-    """Counts bad controls; zeros are taken for all of a simulation's (Engine.controls)."""
+    """Count bad controls; the step uses zeros for all controls of such a simulation (Engine.controls)."""
     if not engine.m.nu or not len(rows := engine.bad_controls(r.state)):
         return
     ctrl = r.state[rows][:, engine.layout.columns["ctrl"]]
@@ -90,7 +90,10 @@ def check_state(engine: Engine, r: Rows) -> None:
 
 
 def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> Last | None:
-    """One step; what its fields follow from, where the sizes of what they take of the solver are given."""
+    """Run one step.
+
+    Return the data of its fields if `watched` gives the sizes of the solver's arrays that they read.
+    """
     check_state(engine, r)
     check_controls(engine, r)
     moved = None if watched is None else r.state[:, : engine.moved].copy()
@@ -115,7 +118,10 @@ def substep(engine: Engine, r: Rows, watched: dict[str, int] | None = None) -> L
 
 
 def room(engine: Engine, n: int, sizes: dict[str, int]) -> dict[str, Array]:
-    """Memory for what a watched step tells besides the state: of the solver's findings, and where Runge-Kutta's method was."""
+    """Allocate memory for the results of a watched step.
+
+    These are the solver's results, and the state of the last evaluation of Runge-Kutta's method.
+    """
     sizes = {name: size for name, size in sizes.items() if name != "qacc"}
     if engine.runs_rk4:
         if "qfrc_constraint" in sizes:
@@ -130,7 +136,7 @@ def named(engine: Engine, found: dict[str, Array]) -> dict[str, Array]:
 
 
 def several(engine: Engine, r: Rows, nstep: int) -> None:
-    """nstep steps as one run."""
+    """Run nstep steps as one call."""
     if nstep == 1 or engine.histories is not None:
         for _ in range(nstep):
             substep(engine, r)
@@ -154,7 +160,7 @@ def several(engine: Engine, r: Rows, nstep: int) -> None:
 
 
 def advance(engine: Engine, r: Rows, nstep: int, watched: dict[str, int] | None) -> Last | None:
-    """nstep steps, in place; what fields follow from, where `watched` (substep)."""
+    """Run nstep steps, in place; return the data of fields if `watched` (see substep)."""
     with np.errstate(invalid="ignore", over="ignore"):
         last, before = None, nstep - (watched is not None)
         if before:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def selected(ids: npt.ArrayLike | None, nsim: int) -> npt.NDArray[np.int32] | None:
-    """The simulations of a call: whole numbers in order, or a mask (nsim,). None: all of them.
+    """Return the simulations of a call from whole numbers in order, or from a mask (nsim,). None: all of them.
 
-    Numbers are checked as they come, before any is cut to 32 bits.
+    Numbers are checked before any is converted to 32 bits.
     """
     if ids is None:
         return None
@@ -40,14 +40,14 @@ def selected(ids: npt.ArrayLike | None, nsim: int) -> npt.NDArray[np.int32] | No
 
 
 def one(sim: Any, nsim: int) -> int:
-    """The number of a simulation."""
+    """Return the number of a simulation."""
     if not 0 <= int(sim) < nsim:
         raise IndexError(f"sim must be in [0, {nsim}), got {sim}")
     return int(sim)
 
 
 def whole(x: npt.ArrayLike, shape: tuple[int, ...], low: int, end: int, name: str) -> npt.NDArray[np.int32]:
-    """Whole numbers from `low` to below `end`, broadcast to a shape."""
+    """Return whole numbers from `low` to below `end`, broadcast to a shape."""
     given = np.asarray(x)
     if given.dtype.kind not in "iu":
         raise UsageError(f"{name} must be integers, got {given.dtype}")
@@ -66,7 +66,7 @@ def steps(nstep: Any) -> int:
 
 
 def stage_number(stage: Any) -> int:
-    """A stage of MuJoCo's forward dynamics: mjSTAGE_NONE, mjSTAGE_POS, mjSTAGE_VEL, mjSTAGE_ACC."""
+    """Return a stage of MuJoCo's forward dynamics: mjSTAGE_NONE, mjSTAGE_POS, mjSTAGE_VEL, mjSTAGE_ACC."""
     if not 0 <= int(stage) <= 3:
         raise UsageError(f"stage must be in [mjSTAGE_NONE, mjSTAGE_ACC] = [0, 3], got {stage}")
     return int(stage)

@@ -1,4 +1,4 @@
-"""Batch: many simulations of one MuJoCo model, with the face of mujoco.batch.Batch.
+"""Batch: many simulations of one MuJoCo model, with the interface of mujoco.batch.Batch.
 
     from featherstorm.mujoco import Batch
 
@@ -8,9 +8,9 @@
         ctrl[:] = policy(qpos)
         batch.step()
 
-Arrays are (nsim, ...) in the engine's memory, [component][instance], and live: what is written to a field of the state is the
-simulation's at its next call, other fields are renewed by every call. Only fields that were bound are computed. They are one
-substep behind the state after `step`, as those of mj_step are.
+Arrays are (nsim, ...) in the engine's memory, [component][instance], and live. A value written to a field of the state
+is used by the next call; every call updates the other fields. Only bound fields are computed. After `step` they are one
+substep behind the state, as after mj_step.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
 
 
 class Report(NamedTuple):
-    """residual  (n,) of MuJoCo's law what is left of the forces beside the greatest, of the rigid one the largest error of a velocity [m/s]
-    gap       (n,) the least distance of contacts [m], below zero where they are deep; 1e10 where none is near
+    """Accuracy of constraint and contact forces.
+
+    residual  (n,) with MuJoCo's law the residual of the forces over the largest one, with the rigid law the largest
+              error of a velocity [m/s]
+    gap       (n,) the least distance of contacts [m], below zero for penetrations; 1e10 where no contact is near
     """
 
     residual: Array
@@ -61,16 +64,17 @@ class Batch(Simulations, NamedViews):
     """nsim simulations of a copy of a model.
 
     nthread      threads of the engine; 0: one for each processor
-    persistent   taken for MuJoCo's sake: each simulation has memory of its own in any case
+    persistent   accepted for compatibility with MuJoCo: each simulation has memory of its own in any case
     dtype        "float32" or "float64"
-    device       "cpu", or "cuda", "cuda:1": states and fields are there as DeviceArrays, and calls do not wait (docs/mujoco.md)
-    law          "mujoco", or "rigid": Signorini's and Coulomb's, with the numbers of a `Rigid` where one is given
-    stream       the number of the stream that work on a device is put on
+    device       "cpu", or "cuda", "cuda:1": states and fields are DeviceArrays there, and calls do not wait
+                 (docs/mujoco.md)
+    law          "mujoco", or "rigid" or a `Rigid`: the law of Signorini and Coulomb
+    stream       the number of the stream for work on a device
 
-    state    (nsim, nstate) live, of mjSTATE_INTEGRATION; `rows` has copies in double as MuJoCo takes them
+    state    (nsim, nstate) live, of mjSTATE_INTEGRATION; `rows` has copies in double in MuJoCo's layout
     warning  (nsim, mjNWARNING, 2) last information and number of each of MuJoCo's warnings
-    status   (nsim,) 1 where the last call could not be computed, and `error(sim)` says why
-    Errors: ValueError for models that the engine cannot step, with the reason. Notices say what is left out.
+    status   (nsim,) 1 where the last call could not be computed, with the reason in `error(sim)`
+    Errors: ValueError for models that the engine cannot step, with the reason. Notices list ignored features.
     """
 
     def __new__(cls, *arguments: Any, device: object = "cpu", **options: Any) -> Self:
@@ -82,15 +86,18 @@ class Batch(Simulations, NamedViews):
         return self._variants.expanded
 
     def expand(self, name: str) -> Array:
-        """Gives a field of the model, or "opt.NAME" of its options, numbers per simulation: a live array (nsim, ...).
+        """Make a field of the model, or "opt.NAME", differ per simulation: return a live array (nsim, ...).
 
-        The engine makes kernels for each different model, see docs/mujoco.md. After writing what other fields follow from, call
-        `set_const`.
+        The engine makes kernels for each different model, see docs/mujoco.md. After writing a field that determines
+        others, call `set_const`.
         """
         return self._variants.expand(name)
 
     def values(self, name: str) -> Array | None:
-        """Return the values of a model field per simulation, None if it is shared; write to it only after `expand`."""
+        """Return a field of the model per simulation, None where it is shared.
+
+        Write to it only where it was expanded.
+        """
         found = self._variants.values(name)
         if found is None or name in self._variants.expanded:
             return found
@@ -99,8 +106,10 @@ class Batch(Simulations, NamedViews):
         return view
 
     def expanded(self, name: str) -> Array | None:
-        """The numbers per simulation that a field of the model has by `expand` or `set_const`, None where it is shared; to be
-        read alone."""
+        """Return the numbers per simulation of a field made by `expand` or `set_const`, None where it is shared.
+
+        Read only.
+        """
         if name not in MODEL_FIELDS:
             raise ValueError(f"{name} is not an expandable MjModel field")
         found = self._variants.values(name)
@@ -111,7 +120,7 @@ class Batch(Simulations, NamedViews):
         return view
 
     def set_const(self, ids: Ids = None) -> None:
-        """mj_setConst for each simulation; what it derives becomes per simulation."""
+        """Run mj_setConst for each simulation; the fields that it derives become per simulation."""
         sims = selected(ids, self.nsim)
         self._begin(sims)
         for sim, error in self._variants.set_const(self._sims(sims)).items():
@@ -119,13 +128,15 @@ class Batch(Simulations, NamedViews):
         self._check(sims)
 
     def set_models(self, models: Any | Sequence[Any] | None) -> None:
-        """Runs simulation i on models[i], all on one MjModel, or on the batch's again for None. The models must have the sizes of
-        the batch's; set them again after changing one."""
+        """Run simulation i on models[i], or all on one MjModel, or on the batch's model again for None.
+
+        The models must have the sizes of the batch's model; set them again after changing one.
+        """
         self._variants.set_models(models)
 
     @property
     def models(self) -> Any:
-        """Return the models that `set_models` was given."""
+        """The models given to `set_models`."""
         models = self._variants.models
         return tuple(models) if isinstance(models, list) else models
 
@@ -133,12 +144,12 @@ class Batch(Simulations, NamedViews):
         return self._variants.model_of(one(sim, self.nsim))
 
     def get_model(self, sim: int, model: Any = None) -> Any:
-        """The model of a simulation with its own fields: a copy, or written to a model of the same sizes."""
+        """Return the model of a simulation with its own fields: a copy, or written to a model of the same sizes."""
         sim = one(sim, self.nsim)
         return self._variants.write(sim, self.model_of(sim).__copy__() if model is None else model)
 
     def get_data(self, sim: int, data: Any = None) -> Any:
-        """The state of a simulation as an MjData; mj_forward of get_model(sim) computes the rest."""
+        """Return the state of a simulation as an MjData; mj_forward of get_model(sim) computes the rest."""
         sim = one(sim, self.nsim)
         if data is None:
             data = mujoco.MjData(self.model)
@@ -148,7 +159,7 @@ class Batch(Simulations, NamedViews):
     # calls
 
     def step(self, ids: Ids = None, nstep: int = 1, stage: int = 0) -> None:
-        """Advances simulations by nstep steps, then computes fields of the stages up to `stage` at the new state.
+        """Advance simulations by nstep steps, then compute fields of the stages up to `stage` at the new state.
 
         ids   their numbers in order, or a mask (nsim,); None: all
         """
@@ -161,14 +172,14 @@ class Batch(Simulations, NamedViews):
         self._check(selected(ids, self.nsim))
 
     def forward(self, ids: Ids = None, stage: int = ACC) -> None:
-        """Computes fields of the stages up to `stage` at the state, by default all."""
+        """Compute fields of the stages up to `stage` at the state, by default all."""
         stage = stage_number(stage)
         for work in self._works(ids):
             self._observe(work, stage)
         self._check(selected(ids, self.nsim))
 
     def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = ACC) -> None:
-        """Sets simulations to their model's defaults, or to keyframes, one for each or for all; then computes fields."""
+        """Set simulations to their model's defaults, or to keyframes, one for each or for all; then compute fields."""
         stage, sims = stage_number(stage), selected(ids, self.nsim)
         numbers = self._sims(sims)
         nkey = max(m.nkey for m in self._variants.distinct_models)
@@ -204,9 +215,9 @@ class Batch(Simulations, NamedViews):
         ids: Ids = None,
         out: Mapping[Any, Array] | None = None,
     ) -> dict[Any, Array]:
-        """Advances simulations by nstep steps and records after each.
+        """Advance simulations by nstep steps and record after each.
 
-        control   (n, nstep, mj_stateSize(model, control_spec)) what is set before each step, or None: nothing is
+        control   (n, nstep, mj_stateSize(model, control_spec)) state components set before each step, or None
         record    names of fields, or mjtState bits of a state vector
         out       record -> array to record into
         Returns record -> (n, nstep, ...). A simulation with a new warning stops; its last numbers are repeated.
@@ -228,7 +239,7 @@ class Batch(Simulations, NamedViews):
         return recording.results()
 
     def jac(self, body: npt.ArrayLike, point: npt.ArrayLike, ids: Ids = None) -> tuple[Array, Array]:
-        """Jacobians (n, 3, nv) each of a point of the world on a body: of its velocity, and of the body's turning.
+        """Return Jacobians (n, 3, nv) of a world point on a body: of its velocity, and of the body's angular velocity.
 
         body    a body's number, or one for each simulation (n,)
         point   (3,) or (n, 3)
@@ -259,13 +270,14 @@ class Batch(Simulations, NamedViews):
         ids: Ids = None,
         normal: bool = False,
     ) -> tuple[Array, ...]:
-        """Return where rays first meet a geom, as mj_ray.
+        """Find the first geom on each ray, as mj_ray does.
 
         pnt, vec      origins and directions, (3,), (nray, 3) for all simulations, or (n, nray, 3)
-        geomgroup     (mjNGROUP,) which groups of geoms are seen; None: all
-        flg_static    whether geoms of bodies that do not move are
-        bodyexclude   a body whose geoms are not, -1: none; one number or (n, nray)
-        Returns dist and geomid (n, nray), -1 where nothing is met; with `normal` the surface's there (n, nray, 3), else 0.
+        geomgroup     (mjNGROUP,) groups of geoms that rays see; None: all
+        flg_static    True: rays also see geoms of static bodies
+        bodyexclude   a body whose geoms rays do not see, -1: none; one number or (n, nray)
+        Returns dist and geomid (n, nray), -1 for rays without a hit; with `normal` the surface's normal there (n, nray,
+        3), else 0.
         """
         sims = selected(ids, self.nsim)
         numbers = self._sims(sims)
@@ -290,8 +302,7 @@ class Batch(Simulations, NamedViews):
         return found if normal else found[:2]
 
     def report(self, ids: Ids = None) -> Report:
-        """Solve constraints and contacts at the state anew; return the residual of their forces and the depth of contacts, as
-        `forward` has it."""
+        """Solve the current state anew, as `forward` does, and report the accuracy of forces and contact depths."""
         sims = selected(ids, self.nsim)
         numbers = self._sims(sims)
         found = Report(*(np.zeros(len(numbers), self.dtype) for _ in Report._fields))
@@ -312,4 +323,4 @@ class Batch(Simulations, NamedViews):
 
 
 class BatchOnDevice(CallsOnDevice, Batch):
-    """The batch that Batch(device="cuda") makes: simulations in a device's memory."""
+    """Simulations in a device's memory, made by Batch(device="cuda")."""

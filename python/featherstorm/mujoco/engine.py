@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 
-# what is left of the forces beside the greatest, where Newton's steps end
+# Newton's method stops at this residual of the forces, relative to the largest one
 TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
-QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # how far the square of a length may be from 1
+QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # largest difference of a squared length from 1
 
-NO_CONTACT = 1e10  # the gap where there is none (core/collision/contact_point.h)
+NO_CONTACT = 1e10  # the gap without a contact (core/collision/contact_point.h)
 MOST = 1e10  # mjMAXVAL: numbers beyond are bad
 NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
@@ -48,18 +48,20 @@ ARRAYS = {
     "xfrc_applied": "xfrc_applied",
 }
 MOVED = ("qpos", "qvel", "act", "qacc_warmstart")
-# where the last evaluation of the equations of Runge-Kutta's method was
+# the state of the last evaluation of Runge-Kutta's method
 LAST_STAGE = {"qpos": "q_i", "qvel": "v_i", "act": "act_i"}
 
 
 class Engine:
-    """m       a compiled model, which must not be changed afterwards
-    layout  of its state's rows
+    """Kernels of one compiled model.
+
+    m       a compiled model, which must not be changed afterwards
+    layout  of the rows of its state
     fields  kernels of its fields
     read    fields of the model that its world was read from
-    unknown, left_out   sensors that are not measured, sentences of what it does without
-    varied, tables      fields of the model that differ between simulations and are given with their states; those of them that
-                        the engine's operations take
+    unknown, left_out   unsupported sensors; a sentence for each ignored feature
+    varied, tables      fields of the model that differ between simulations and are given with their states; those of
+                        them that are inputs of the engine's operations
     """
 
     def __init__(
@@ -72,9 +74,13 @@ class Engine:
         varied: tuple[str, ...] = (),
         of_state: tuple[str, ...] = (),
     ) -> None:
-        """active: which equalities act, where they are not those of the model's defaults; law: None for MuJoCo's; varied: fields of
-        the model that are inputs; of_state: fields of the state that are, which of the equalities in `active` act, poses of mocap
-        bodies."""
+        """Make the kernels of a model.
+
+        active    equalities that are active, where not those of the model's defaults
+        law       None for MuJoCo's
+        varied    fields of the model that are inputs
+        of_state  fields of the state that are inputs: active equalities among `active`, poses of mocap bodies
+        """
         self.m, self.dtype, self.threads, self.law = m, dtype, threads, law
         self.varied = tuple(name for name in varied if field_size(m, name))
         self.tables = tuple(name for name in self.varied if name in TABLES) + of_state if m.nv else ()
@@ -118,11 +124,11 @@ class Engine:
 
     @cached_property
     def sequence(self) -> _featherstorm.Sequence | None:
-        """Steps from which nothing of contacts is read."""
+        """Steps without readings of contacts."""
         return self.sequence_for([])
 
     def sequence_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
-        """Steps that have these outputs."""
+        """Return steps that have these outputs."""
         if not self.moves:
             return None
         readings = readings_of(outputs)
@@ -131,7 +137,7 @@ class Engine:
         return self.stepping[readings]
 
     def solver_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
-        """Steps that have these outputs, and whose solution is that of the equations at their beginning."""
+        """Return steps that have these outputs and return the solution at their beginning."""
         if not self.runs_rk4 or not self.moves:
             return self.sequence_for(outputs)
         readings = readings_of(outputs)
@@ -148,13 +154,13 @@ class Engine:
 
     @cached_property
     def reporter(self) -> _featherstorm.Sequence | None:
-        """Steps that say how well the equations at their beginning are solved."""
+        """Steps that report the accuracy of the solution at their beginning."""
         if not self.moves:
             return None
         return self.world_sequence(self.euler if self.runs_rk4 else self.model, report=True)
 
     def world(self, m: Any) -> WorldRobot:
-        """The robot of a model with the equalities that act."""
+        """Return the robot of a model with the active equalities."""
         if not np.array_equal(self.active, np.asarray(m.eq_active0, bool)):
             m = m.__copy__()
             m.eq_active0[:] = self.active
@@ -186,19 +192,22 @@ class Engine:
         return rows
 
     def keyframe(self, key: int, values: Values) -> npt.NDArray[np.float64]:
-        """The row of a keyframe, of the defaults for -1. ValueError where the model has no such keyframe."""
+        """Return the row of a keyframe, of the defaults for -1.
+
+        Errors: ValueError where the model has no such keyframe.
+        """
         if key >= self.m.nkey:
             raise ValueError(f"keyframe is {key}, the simulation's model has {self.m.nkey}")
         return self.defaults(values) if key < 0 else self.layout.initial(key)
 
     def step_length(self, values: Values) -> float | npt.NDArray[np.float64]:
-        """[s], (n,) where it differs."""
+        """Return the timestep [s], (n,) where it differs."""
         if "opt.timestep" not in values:
             return self.timestep
         return np.asarray(values["opt.timestep"][:, 0], np.float64)
 
     def columns(self, state: npt.NDArray[Any], names: Any) -> list[tuple[str, Any, int, int, bool]]:
-        """Fields of states (n, layout.size) as arrays of a step."""
+        """Return fields of states (n, layout.size) as arrays of a step."""
         found = []
         for name in names:
             columns = self.layout.columns[name]
@@ -207,7 +216,7 @@ class Engine:
         return found
 
     def inputs(self, state: npt.NDArray[Any], values: Values) -> list[tuple[str, Any, int, int, bool]]:
-        """Return the inputs of a step, with quaternions of length one."""
+        """Return the inputs of a step, with quaternions of unit length."""
         given = []
         for name in self.tables:
             x = state[:, self.layout.columns[name]] if name in OF_STATE else values[name]
@@ -218,7 +227,7 @@ class Engine:
         return [("q", self.with_unit_quaternions(state), 0, self.m.nq, False), *given]
 
     def controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The controls that act at states: old ones where they are delayed, zeros where one is bad."""
+        """Return the effective controls at states: old ones where they are delayed, zeros where one is bad."""
         ctrl = state[:, self.layout.columns["ctrl"]]
         if self.histories is not None:
             ctrl = self.histories.controls(state, ctrl)
@@ -228,7 +237,7 @@ class Engine:
         return ctrl
 
     def bad_controls(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Rows of states with a control that is NaN, or beyond MOST where its range does not hold it."""
+        """Return the rows of states with a control that is NaN, or beyond MOST where its range does not bound it."""
         ctrl = state[:, self.layout.columns["ctrl"]]
         if not len(rows := bad_rows(ctrl)) or not self.clamps.any():
             return rows
@@ -237,7 +246,7 @@ class Engine:
         return found
 
     def with_unit_quaternions(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """qpos of states, a copy where a quaternion has another length than one."""
+        """Return qpos of states, a copy where a quaternion is not of unit length."""
         qpos = state[:, self.layout.columns["qpos"]]
         if not self.quaternions or self.are_unit(state):
             return qpos
@@ -258,10 +267,10 @@ class Engine:
     def step(
         self, state: npt.NDArray[Any], values: Values, nstep: int, more: dict[str, npt.NDArray[Any]] | None = None
     ) -> None:
-        """nstep steps of states (n, layout.size), in place.
+        """Run nstep steps of states (n, layout.size), in place.
 
         values  of the fields in `varied`
-        more   array of the sequence (host/simulation/world_sequence.h) -> memory (n, k) that it is written to at the end
+        more   array of the sequence (host/simulation/world_sequence.h) -> memory (n, k) that receives it at the end
         """
         if self.sequence is None or not len(state):
             return
@@ -275,7 +284,7 @@ class Engine:
             state[:, self.layout.columns["history"]] = history
 
     def solve(self, state: npt.NDArray[Any], values: Values, sizes: dict[str, int]) -> dict[str, npt.NDArray[Any]]:
-        """Return the solver's outputs at states: arrays (n, size) by name."""
+        """Return the solver's results at states: arrays (n, size) by name."""
         n = len(state)
         found = {name: np.zeros((n, size), self.dtype) for name, size in sizes.items()}
         outputs = [(name, x, 0, x.shape[1], False) for name, x in found.items() if x.shape[1]]
@@ -284,7 +293,7 @@ class Engine:
         return found
 
     def report(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
-        """Residual and gap at states, (n, 1) each."""
+        """Return residual and gap at states, (n, 1) each."""
         n = len(state)
         found = {"residual": np.zeros((n, 1), self.dtype), "gap": np.full((n, 1), NO_CONTACT, self.dtype)}
         if self.reporter is not None and n:
@@ -293,12 +302,12 @@ class Engine:
         return found
 
     def geom_poses(self, state: npt.NDArray[Any], values: Values) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms, in double."""
+        """Return positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms, in double."""
         found = self.poses(self.given(state, values), ["geom_xpos", "geom_xmat"], len(state))
         return found["geom_xpos"], found["geom_xmat"]
 
     def poses(self, given: dict[str, npt.NDArray[Any]], names: list[str], n: int) -> dict[str, npt.NDArray[Any]]:
-        """Fields of positions (n, count, 3) and of rotations (n, count, 3, 3) of what `given` returns for n states, in double."""
+        """Return fields of positions (n, count, 3) and rotations (n, count, 3, 3) for n states in double."""
         widths = {name: np.size(getattr(self.fields.data, name)) for name in names}
         found = {name: np.zeros((n, width), self.dtype) for name, width in widths.items()}
         for kernel in self.fields.kernels(tuple(sorted(names))) if n else ():
@@ -312,7 +321,7 @@ class Engine:
     def jacobians(
         self, body: int, state: npt.NDArray[Any], values: Values, point: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Jacobians (n, 3, nv) of points (n, 3) of the world on a body: of their velocities, and of the body's turning."""
+        """Return Jacobians (n, 3, nv) of world points (n, 3) on a body: of their velocity, and of its angular one."""
         n, nv = len(state), self.m.nv
         found = {name: np.zeros((n, 3 * nv), self.dtype) for name in ("jacp", "jacr")}
         if n:
@@ -320,14 +329,14 @@ class Engine:
         return found["jacp"].reshape(n, 3, nv), found["jacr"].reshape(n, 3, nv)
 
     def given(self, state: npt.NDArray[Any], values: Values) -> dict[str, npt.NDArray[Any]]:
-        """Return the inputs of field kernels from states and from fields that differ, with quaternions of length one."""
+        """Return the inputs of field kernels from states and from fields that differ, with unit quaternions."""
         arrays = {name: values[name] for name in self.varied}
         arrays |= {name: state[:, columns] for name, columns in self.layout.columns.items()}
         arrays["qpos"], arrays["ctrl"] = self.with_unit_quaternions(state), self.controls(state)
         return arrays
 
     def moved_mocap(self, state: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Rows of states whose mocap bodies are not where the model has them, though something that moves depends on them."""
+        """Return the rows of states with a mocap body that left the model's pose and on which a moving body depends."""
         if not self.mocap_acts or self.follows_mocap:
             return np.zeros(0, np.intp)
         both = slice(self.layout.columns["mocap_pos"].start, self.layout.columns["mocap_quat"].stop)
@@ -335,24 +344,24 @@ class Engine:
 
 
 def readings_of(outputs: list[tuple[str, Any, int, int, bool]]) -> tuple[str, ...]:
-    """Which of the outputs are read off contacts."""
+    """Return the outputs that are readings of contacts."""
     return tuple(sorted(name for name, *_ in outputs if is_reading(name)))
 
 
 def field_size(m: Any, name: str) -> int:
-    """Return the number of components of a model field."""
+    """Return the number of components of a model's field."""
     return int(np.size(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))
 
 
 def bad_rows(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows of x (n, k) with a bad number."""
+    """Return the rows of x (n, k) with a bad number."""
     if not x.size or (x.max() <= MOST and x.min() >= -MOST):
         return np.zeros(0, np.intp)
     return np.flatnonzero(~(np.abs(x) <= MOST).all(axis=1))
 
 
 def normalise(q: npt.NDArray[Any]) -> None:
-    """Quaternions (n, 4) to length one; 1 0 0 0 for those without length. In place."""
+    """Normalise quaternions (n, 4) in place; those of zero length become 1 0 0 0."""
     norm = np.sqrt(np.square(q).sum(axis=1, keepdims=True))
     none = norm[:, 0] < 1e-15
     np.divide(q, norm, out=q, where=norm >= 1e-15)

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 
 class UsageError(ValueError, mujoco.FatalError):  # type: ignore[misc]  # mujoco has no types
-    """A call that cannot be done. MuJoCo raises sometimes the one, sometimes the other of these for it."""
+    """An invalid call.
+
+    MuJoCo raises ValueError in some of these cases and another error in others; this error is both.
+    """
 
 
 class SimulationError(RuntimeError):
     """Some simulations of a call could not be computed.
 
-    They keep the state that they had before the call; the others went on. `ids` has their numbers, `batch.error(i)` what is
-    wrong with each.
+    They keep the state from before the call; the others advanced. `ids` has their numbers, `batch.error(i)` the reason
+    for each.
     """
 
     def __init__(self, ids: npt.NDArray[Any], message: str, ncall: int | None = None) -> None:
@@ -31,11 +34,11 @@ class SimulationError(RuntimeError):
         super().__init__(f"{len(ids)}{of} simulations ({some}); simulation {ids[0]}: {message}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: an error of a worker is raised in the process that waits for it."""
+        """Support pickle: the error of a worker is raised in the process that waits for it."""
         return type(self), self._arguments
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A hint at names that are spelt alike, "" where there is none."""
+    """Return a hint at similar names, "" if there are none."""
     near = difflib.get_close_matches(name, list(names), 3)
     return f" (did you mean {', '.join(map(repr, near))}?)" if near else ""

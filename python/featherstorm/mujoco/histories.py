@@ -1,6 +1,6 @@
-"""Delays and histories of controls and sensors: what steps and fields read of them, and how a step moves them on.
+"""Delays and histories of controls and sensors: the values that steps and fields read, and the update of a step.
 
-The ring buffers are the field `history` of the state, and core/actuation/histories.h has the algorithms.
+The ring buffers are the field `history` of the state; core/actuation/histories.h has the algorithms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DELAYED, NEXT = "delayed_controls", "history_next"  # outputs of kernels
 
 
 class Histories:
-    """The histories of the model of one Engine, which has some."""
+    """The histories of an Engine whose model has some."""
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
@@ -34,7 +34,7 @@ class Histories:
         self.of_sensors = bool((np.asarray(m.sensor_history)[:, 0] > 0).any())
 
     def controls(self, state: Array, ctrl: Array) -> Array:
-        """The controls (n, nu) that actuators act on at states; ctrl: the given ones."""
+        """Return the controls (n, nu) that act on the actuators at states; ctrl: the given controls."""
         if not self.delays_controls or not len(state):
             return ctrl
         columns, fields = self.engine.layout.columns, {DELAYED: np.empty_like(ctrl, order="C")}
@@ -43,7 +43,7 @@ class Histories:
         return fields[DELAYED]
 
     def next(self, state: Array, values: dict[str, Array]) -> Array:
-        """The histories (n, nhistory) after a step from states."""
+        """Return the histories (n, nhistory) after a step from states."""
         engine, columns = self.engine, self.engine.layout.columns
         arrays = engine.given(state, values)
         arrays["raw_ctrl"] = state[:, columns["ctrl"]]
@@ -56,12 +56,12 @@ class Histories:
 
 
 def delayed(instance: Instance) -> Outputs:
-    """The text of `controls`."""
+    """The algorithm of `controls`."""
     found = instance.run("delayed_controls", *map(instance.state, ("history", "ctrl", "time")), [instance.slack])[0]
     return [(Output(DELAYED, DELAYED, np.arange(len(found))), found.tolist())]
 
 
 def moved_on(instance: Instance) -> Outputs:
-    """The text of `next`."""
+    """The algorithm of `next`."""
     found = instance.history()
     return [(Output(NEXT, NEXT, np.arange(len(found))), found.tolist())]

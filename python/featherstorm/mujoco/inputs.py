@@ -1,5 +1,4 @@
-"""Fields of a model that may differ from simulation to simulation on one engine: they are inputs of its kernels, so that new
-numbers make no new kernels."""
+"""Fields of a model that are inputs of an engine's kernels: simulations may differ in them without new kernels."""
 
 from __future__ import annotations
 
@@ -17,17 +16,17 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-# tables that the engine takes -> whether something is there where a number is not zero alone, such as a row of dry friction
+# tables that are inputs -> True if an element exists only where a number is not zero, such as a row of dry friction
 TABLES: dict[str, bool] = {
     name.replace("opt_", "opt."): decides for name, decides in _featherstorm.world_inputs().items()
 }
-# of them those that are fields of the state
+# those that are fields of the state
 OF_STATE = ("eq_active", "mocap_pos", "mocap_quat")
-# what nothing but texts of fields reads
+# fields that only the algorithms of fields read
 OF_TEXTS = frozenset(
     {"cam_mat0", "cam_pos0", "cam_poscom0", "light_dir", "light_dir0", "light_pos", "light_pos0", "light_poscom0"}
 )
-# fields that Python reads where it makes an engine, or while it runs; what C++ reads, each world says (Engine.read)
+# fields that Python reads when it makes or runs an engine; each world lists the fields that C++ reads (Engine.read)
 READ_HERE = frozenset(
     {
         "M_colind", "M_rownnz", "actuator_armature", "actuator_ctrllimited", "actuator_delay", "actuator_gear",
@@ -56,11 +55,11 @@ READ_HERE = frozenset(
 LENSES = frozenset({"cam_fovy", "cam_intrinsic", "cam_resolution", "cam_sensorsize"})
 # of an engine: a stage takes 48 arrays (host/memory/kernel.h), 12 of them its own and 3 of OF_STATE
 MOST = 32
-# frames of which some are taken from others (mjtSameFrame)
+# frames that may equal another frame (mjtSameFrame)
 FRAMES = frozenset({"body_ipos", "body_iquat", "geom_pos", "geom_quat", "site_pos", "site_quat"})
-# where bodies are in those that carry them
+# poses of bodies in their parents
 PLACES = frozenset({"body_pos", "body_quat"})
-# how far geoms reach, on which it depends how many contacts a height field has with them
+# extents of geoms, which decide the number of their contacts with a height field
 REACHES = frozenset({"geom_size", "geom_margin", "geom_gap", "pair_margin", "pair_gap"})
 
 DYN, GAIN, BIAS, TRN = mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtTrn
@@ -74,7 +73,7 @@ def array_name(field: str) -> str:
 
 
 def is_input(m: Any, name: str) -> bool:
-    """Return whether a model field may be an input."""
+    """Return True if a field of a model may be an input."""
     if name in OF_TEXTS:
         return True
     if name not in TABLES or name == "eq_active":
@@ -96,7 +95,7 @@ def touches_height_fields(m: Any) -> bool:
 
 
 def has_odd_actuators(m: Any) -> bool:
-    """Return whether numbers of actuators decide how many activations they have, or that their setpoints are angles."""
+    """Return True if actuator numbers decide the number of activations, or that setpoints are angles."""
     for a in range(m.nactuator):
         if int(m.actuator_dyntype[a]) in (DYN.mjDYN_DCMOTOR, DYN.mjDYN_PID):
             return True
@@ -112,12 +111,12 @@ def has_odd_actuators(m: Any) -> bool:
 
 
 def check_values(m: Any, values: dict[str, Array]) -> None:
-    """ValueError for numbers that the engine does not take."""
+    """Raise ValueError for numbers that the engine does not support."""
     for name in ("opt.timestep", "opt.impratio"):
         if name in values and not (values[name] > 0).all():
             raise ValueError(f"{name}: some are {values[name].min():g}, expected positive numbers")
 
 
 def present(values: dict[str, Array]) -> dict[str, Array]:
-    """Return which numbers of the fields (nsim, n) that decide what exists are not zero in some simulation."""
+    """For fields (nsim, n) that decide which elements exist, return which numbers are not zero in some simulation."""
     return {name: (x != 0).any(axis=0) for name, x in values.items() if TABLES.get(name, False)}

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """state    (nsim, layout.size)
-    time     (nsim,) in double: that of the state is rounded
+    """Arrays of all simulations.
+
+    state    (nsim, layout.size)
+    time     (nsim,) in double, because the time in `state` is rounded
     warning  (nsim, mjNWARNING, 2)
     fields   name -> (nsim, n) memory of a bound field
     """
@@ -33,22 +35,22 @@ class Memory:
         self.bound: dict[str, Array] = {}
 
     def set_rows(self, sims: Any, row: Array) -> None:
-        """Writes rows of states in double."""
+        """Write rows of states in double."""
         self.state[sims], self.time[sims] = row, row[..., 0]
 
     def read_time(self) -> None:
-        """Takes times that were written to the state."""
+        """Read times that the user wrote to the state."""
         written = self.state[:, 0] != self.time.astype(self.dtype)
         if written.any():
             self.time[written] = self.state[written, 0]
 
     def component(self, name: str, shape: tuple[int, ...]) -> Array:
-        """A field of the state, a live view."""
+        """Return a field of the state, a live view."""
         view = self.state[:, self.layout.columns[name]]
         return view[:, 0] if name == "time" else view.reshape(self.nsim, *shape)
 
     def bind(self, name: str, shape: tuple[int, ...]) -> Array:
-        """A field that calls write, to be read alone."""
+        """Return a field that calls write; read only."""
         if name not in self.bound:
             size = int(np.prod(shape))
             view: Array = _featherstorm.Buffer(self.dtype, self.nsim, size).view([size])
@@ -59,7 +61,7 @@ class Memory:
         return self.bound[name]
 
     def renew_integers(self) -> None:
-        """Writes what was computed of fields of whole numbers to their arrays."""
+        """Copy computed fields of whole numbers to their integer arrays."""
         for name in INTEGERS:
             if name in self.bound:
                 self.bound[name].flags.writeable = True
@@ -67,5 +69,5 @@ class Memory:
                 self.bound[name].flags.writeable = False
 
     def names(self) -> list[str]:
-        """Return the names of the bound fields that have numbers."""
+        """Return the names of bound fields that have numbers."""
         return [name for name, x in self.fields.items() if x.shape[1]]

@@ -1,4 +1,4 @@
-"""Fields of mjData that a batch does not have, with the reasons."""
+"""Fields of mjData that a batch does not have, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
 if TYPE_CHECKING:
     from .. import _featherstorm
 
-# words that names begin with, and the reason
+# prefixes of names, and the reason
 REASONS = (
     ("flex", "flexible bodies are not supported"),
     ("plugin", "plugins are not supported"),
@@ -33,7 +33,7 @@ REASONS = (
 )
 
 
-# what moments of actuators enter
+# fields that depend on the moments of actuators
 OF_ACTUATORS = frozenset(
     "actuator_length actuator_velocity act_dot actuator_force qfrc_actuator qfrc_smooth qacc_smooth".split()
 )
@@ -41,7 +41,7 @@ SCALARS = [name for name in INTEGERS if name != "solver_niter"]
 
 
 def not_of_this_model(m: Any, name: str, robot: _featherstorm.Robot) -> str | None:
-    """Why a field that there is cannot be had of a model; None where it can."""
+    """Return the reason why a supported field is not available for a model; None if it is."""
     if name in ("cfrc_ext", "cfrc_int") and tendons_pull(m):
         return f"{name} is not computed of models with spatial tendons: it needs their forces on bodies"
     if name in OF_ACTUATORS and adheres_by_loops(m, robot):
@@ -50,7 +50,7 @@ def not_of_this_model(m: Any, name: str, robot: _featherstorm.Robot) -> str | No
 
 
 def why_not(m: Any, name: str) -> str:
-    """Why `bind` does not take a name."""
+    """Return the reason why `bind` refuses a name."""
     data = mujoco.MjData(m)
     if name in MUJOCO_FIELDS:
         for words, reason in REASONS:

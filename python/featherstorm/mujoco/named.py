@@ -16,18 +16,18 @@ KINDS = {
     **dict.fromkeys(("actuator", "body", "camera", "geom", "joint", "light", "sensor", "site", "tendon"), True),
     **dict.fromkeys(("equality", "keyframe", "material", "numeric", "pair"), False),
 }
-# made of several fields where they are read
+# composed of several fields at each read
 COMPUTED = {("actuator", "moment")}
 
 
 def structural(field: str, part: np.ndarray[Any, Any]) -> bool:
-    """Return whether a model field has addresses, counts, kinds or numbers of objects, which simulations share."""
+    """Return True if a field of a model holds addresses, counts, kinds or indices, which simulations share."""
     whole = part.dtype.kind in "iu"
     return whole and field.endswith(("adr", "num", "id", "type")) and not field.endswith("contype")
 
 
 def holder(of: Any, names: frozenset[str], part: np.ndarray[Any, Any]) -> str | None:
-    """The field of an mjData or mjModel that has the memory of `part`."""
+    """Return the field of an mjData or mjModel that has the memory of `part`."""
     first = part.ctypes.data
     for name in sorted(names):
         field = getattr(of, name, None)
@@ -39,7 +39,7 @@ def holder(of: Any, names: frozenset[str], part: np.ndarray[Any, Any]) -> str | 
 
 
 def slice_of(rows: Any, field: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> Any:
-    """Return the view of `field`, rows (nsim, *field.shape), that `part` names."""
+    """Return the view of `rows` (nsim, *field.shape) that corresponds to `part` of `field`."""
     first = (part.ctypes.data - field.ctypes.data) // field.itemsize
     if isinstance(rows, DeviceArray):
         return rows.part(first, part.shape)
@@ -56,8 +56,11 @@ def slice_of(rows: Any, field: np.ndarray[Any, Any], part: np.ndarray[Any, Any])
 
 
 class Named:
-    """One object. Attributes of mjData are bound when they are read; those of mjModel are per simulation where they were
-    expanded, else the model's, and assignment expands them."""
+    """Named view of one object.
+
+    Attributes of mjData are bound when they are read. Attributes of mjModel are per simulation where they were
+    expanded, else the model's; assignment expands them.
+    """
 
     id: int
     name: str
@@ -79,7 +82,7 @@ class Named:
         self._part(attribute, True)[...] = value
 
     def _part(self, attribute: str, write: bool) -> Any:
-        """The (nsim, ...) part of the arrays."""
+        """Return the (nsim, ...) part of the arrays."""
         computed = (self._kind, attribute) in COMPUTED
         found = computed
         if not computed and (part := getattr(self._data, attribute, None)) is not None and isinstance(part, np.ndarray):

@@ -1,4 +1,4 @@
-"""Fields of states: what their kernels are given, after a step and at a state as it is."""
+"""Fields of states: the inputs of their kernels, after a step and at a given state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_THE_FIRST = ("sensordata", "cacc")
 def observe(
     engine: Engine, state: Array, values: Values, fields: dict[str, Array], stages: tuple[int, ...] = ALL
 ) -> None:
-    """Renews fields (n, size) by name, those of some stages, at states as mj_forward does."""
+    """Update fields (n, size) by name, those of some stages, at states as mj_forward does."""
     parts = parts_of(list(fields), stages)
     if not engine.fields.kernels(parts) and not measures_apart(engine, parts):
         return
@@ -44,15 +44,15 @@ def solved_at(fields: FieldKernels, parts: tuple[str, ...], stages: tuple[int, .
 
 
 def watched(engine: Engine, fields: dict[str, Array]) -> dict[str, int] | None:
-    """Return the solver's outputs that a step returns for its fields, by size; None if there are no fields."""
+    """Return the sizes of the solver's results that a step must return for its fields; None without fields."""
     return engine.fields.solved(parts_of(list(fields), ALL)) if fields else None
 
 
 def observe_step(engine: Engine, state: Array, values: Values, last: Last, fields: dict[str, Array]) -> None:
-    """Renews fields with what a step went through.
+    """Update fields with the quantities of a step.
 
-    Of Runge-Kutta's method MuJoCo's sensors are of the first evaluation of the equations, qacc is the mean of all, the rest is of
-    the last.
+    With Runge-Kutta's method MuJoCo's sensors belong to the first evaluation of the equations, qacc is the mean of all,
+    and the rest belongs to the last.
     """
     before = state.copy()
     before[:, : engine.moved] = last.moved
@@ -81,7 +81,7 @@ def observe_step(engine: Engine, state: Array, values: Values, last: Last, field
 def compute(
     engine: Engine, parts: tuple[str, ...], arrays: dict[str, Array], fields: dict[str, Array], instances: int
 ) -> None:
-    """Runs the kernels of fields on what is given."""
+    """Run the kernels of fields on given arrays."""
     for kernel in engine.fields.kernels(parts):
         kernel.run(arrays, fields, instances)
     if measures_apart(engine, parts):
@@ -96,7 +96,7 @@ def measures_apart(engine: Engine, parts: tuple[str, ...]) -> bool:
 
 
 def constraint_forces(engine: Engine, mass: Array, b: Array, a: Array) -> Array:
-    """M a - b of packed inertia matrices (n, nh)."""
+    """Return M a - b with packed inertia matrices (n, nh)."""
     start, column = engine.model.row_start, engine.model.column
     forces = -b
     for i in range(engine.m.nv):

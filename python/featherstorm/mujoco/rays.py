@@ -1,7 +1,8 @@
-"""Rays against geoms, with the answers of mj_ray, in double.
+"""Rays against geoms, with the results of mj_ray, in double.
 
-A ray p + x v meets a surface at the least x >= 0. Each kind of geom has a function of p and v (..., 3) in the geom's axes; it
-returns x (...), infinite where nothing is met, and the surface's normal there (..., 3). Sizes of geoms are (3,) or (n, 1, 3).
+A ray p + x v meets a surface at the least x >= 0. Each kind of geom has a function of p and v (..., 3) in the geom's
+axes. It returns x (...), infinite without a hit, and the surface's normal there (..., 3). Sizes of geoms are (3,) or
+(n, 1, 3).
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 Kind = mujoco.mjtGeom
 LEAST = 1e-15  # mjMINVAL
 GROUPS = int(mujoco.mjNGROUP)
-SLACK = 1e-12  # of a triangle's sides, by which the cells of a height field overlap
-MOST_PAIRS = 1 << 20  # rays times triangles at once
+SLACK = 1e-12  # enlarges the sides of a triangle, so that the cells of a height field overlap
+MOST_PAIRS = 1 << 20  # largest number of rays times triangles at once
 
 
 def roots(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """Both x of a x^2 + 2 b x + c = 0, the lesser first; infinite where there is none."""
+    """Return both x of a x^2 + 2 b x + c = 0, the lesser first; infinite without real roots."""
     square = b * b - a * c
     real = (square >= 0) & (a >= LEAST)
     root = np.sqrt(np.where(real, square, 0))
@@ -46,7 +47,7 @@ def unit(x: Array) -> Array:
 
 
 def at(p: Array, v: Array, x: Array) -> Array:
-    """The point of the ray at x; p where x is infinite."""
+    """Return the point of the ray at x; p where x is infinite."""
     found: Array = p + np.where(np.isfinite(x), x, 0)[..., None] * v
     return found
 
@@ -64,7 +65,7 @@ class Nearest:
 
 
 def plane(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
-    """From the front alone, within a rectangle where it has a size."""
+    """A plane, seen from the front alone, within a rectangle where it has a size."""
     towards = v[..., 2] <= -LEAST
     x = np.where(towards, -p[..., 2] / np.where(towards, v[..., 2], 1), np.inf)
     s = at(p, v, x)
@@ -87,7 +88,7 @@ def sphere(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 
 
 def round_side(p: Array, v: Array, size: Array, found: Nearest) -> None:
-    """Intersect rays with a cylinder about z: the first of the two points that is ahead."""
+    """The side of a cylinder about z: the first of its two hits ahead."""
     p2, v2 = p[..., :2], v[..., :2]
     near, far = roots(dot(v2, v2), dot(v2, p2), dot(p2, p2) - size[..., 0] ** 2)
     x = np.where(near >= 0, near, far)
@@ -132,7 +133,7 @@ def box(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 
 
 def triangles(p: Array, v: Array, corners: Array) -> tuple[Array, Array]:
-    """corners (n, 3, 3); both sides are met, normals are those of the corners' order."""
+    """Triangles with corners (n, 3, 3), seen from both sides; normals follow the order of the corners."""
     shape = p.shape[:-1]
     p, v = p.reshape(-1, 3), v.reshape(-1, 3)
     x, first = np.full(len(p), np.inf), np.zeros(len(p), int)
@@ -159,8 +160,10 @@ def triangles(p: Array, v: Array, corners: Array) -> tuple[Array, Array]:
 
 
 def triangle(p: Array, v: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array]:
-    """Corners (..., 3), one triangle for each ray; both sides are met, and no ray falls through between two that share an edge. The
-    normal is not of length one."""
+    """One triangle for each ray, corners (..., 3), seen from both sides; no ray passes between two that share an edge.
+
+    The normal is not of unit length.
+    """
     edge1, edge2, away = a - c, b - c, p - c
     normal, turned = np.cross(edge1, edge2), np.cross(v, away)
     facing = dot(v, normal)
@@ -172,7 +175,7 @@ def triangle(p: Array, v: Array, a: Array, b: Array, c: Array) -> tuple[Array, A
 
 
 def crossings(start: Array, step: Array, count: int) -> Array:
-    """Return x (..., count) where start + x step is 0, 1, ..., count - 1; 0 where it never is."""
+    """Return x where start + x step is 0, 1, ..., count - 1: (..., count), 0 where it never is."""
     moves = np.abs(step) >= LEAST
     found: Array = np.where(
         moves[..., None], (np.arange(count) - start[..., None]) / np.where(moves, step, 1)[..., None], 0
@@ -181,9 +184,9 @@ def crossings(start: Array, step: Array, count: int) -> Array:
 
 
 def height_field(p: Array, v: Array, size: Array, heights: Array) -> tuple[Array, Array]:
-    """A solid: a box of depth size[3] below z = 0, and above it what is under two triangles for each cell.
+    """A solid: a box of depth size[3] below z = 0, and the volume below two triangles for each cell above it.
 
-    size      half lengths along x and y, the height that 1 of `heights` stands for, the depth of the box
+    size      half lengths along x and y, the height of 1 in `heights`, the depth of the box
     heights   (rows along y, columns along x)
     """
     shape = p.shape[:-1]
@@ -210,7 +213,7 @@ def ahead(met: tuple[Array, Array]) -> tuple[Array, Array, Array]:
 
 
 def span(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
-    """Return the interval of each ray between the sides of a box: from x to x (n,)."""
+    """Return the intervals of x (n,) that rays are between the sides of a box."""
     crosses = np.abs(v) > LEAST
     middle, half = (np.where(crosses, y / np.where(crosses, v, 1), 0) for y in (-p, np.broadcast_to(size, p.shape)))
     half = np.where(crosses, np.abs(half), np.inf)
@@ -218,8 +221,10 @@ def span(p: Array, v: Array, size: Array) -> tuple[Array, Array]:
 
 
 def surface(p: Array, v: Array, size: Array, heights: Array, found: Nearest) -> None:
-    """The triangles of the cells that a ray is above or below: those between two crossings of the lines of the grid, where it is within
-    the field's heights."""
+    """The triangles of the cells that a ray passes above or below, where it is within the range of heights.
+
+    Cells are found between two crossings of the lines of the grid.
+    """
     rows, columns = heights.shape
     cell = np.array([2 * size[0] / (columns - 1), 2 * size[1] / (rows - 1)])
     start, along = (p[:, :2] + size[:2]) / cell, v[:, :2] / cell
@@ -273,7 +278,7 @@ ROUND = {
 
 
 def seen_geoms(m: Any, geomgroup: Any, flg_static: bool) -> list[int]:
-    """The geoms that rays may meet: visible, of the groups, and of bodies that move unless `flg_static`."""
+    """Return the geoms that rays see: visible, of the groups, and of bodies that move unless `flg_static`."""
     groups = None if geomgroup is None else np.asarray(geomgroup)
     if groups is not None and groups.shape != (GROUPS,):
         raise UsageError(f"geomgroup has shape {groups.shape}, expected ({GROUPS},)")
@@ -289,7 +294,7 @@ def seen_geoms(m: Any, geomgroup: Any, flg_static: bool) -> list[int]:
 
 
 def met(m: Any, geom: int, p: Array, v: Array, sizes: Array | None = None) -> tuple[Array, Array]:
-    """Rays (n, nray, 3) in the axes of a geom. sizes (n, ngeom 3): of geoms, where they are not the model's."""
+    """Cast rays (n, nray, 3) in the axes of a geom. sizes (n, ngeom 3): of geoms, where they are not the model's."""
     kind = Kind(m.geom_type[geom])
     if kind in ROUND:
         size = np.asarray(m.geom_size[geom])
@@ -308,7 +313,7 @@ def met(m: Any, geom: int, p: Array, v: Array, sizes: Array | None = None) -> tu
     vertices = np.asarray(m.mesh_vert[m.mesh_vertadr[mesh] : m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]], float)
     faces = np.asarray(m.mesh_face[m.mesh_faceadr[mesh] : m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]])
     x, normal = np.full(p.shape[:-1], np.inf), np.zeros(p.shape)
-    # those that come near the mesh at all
+    # rays that come near the mesh
     _, far = roots(dot(v, v), dot(v, p), dot(p, p) - np.square(vertices).sum(axis=1).max(initial=0) * (1 + 1e-9))
     some = np.isfinite(far) & (far >= 0)
     if some.any():
@@ -326,7 +331,7 @@ def hits(
     exclude: Array,
     sizes: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Distance, geom and normal (n, nray, ...) of rays from points along vectors (n, nray, 3).
+    """Return distance, geom and normal (n, nray, ...) of rays from points along vectors (n, nray, 3).
 
     pose     positions (n, ngeom, 3) and rotations (n, ngeom, 3, 3) of geoms
     exclude  (n, nray) bodies whose geoms a ray does not see

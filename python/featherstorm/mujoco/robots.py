@@ -1,4 +1,4 @@
-"""The robot of a compiled model with its world, and what of the model a simulation leaves out."""
+"""The robot of a compiled model with its world, and the features of the model that a simulation ignores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
 
 
 def refuse_callbacks() -> None:
-    """ValueError where a callback of MuJoCo is installed: simulations would leave out what it does."""
+    """Raise an error where a callback of MuJoCo is installed, because simulations would not call it."""
     for name in CALLBACKS:
         get = getattr(mujoco, f"get_mjcb_{name}", None)
         if get is not None and get() is not None:
@@ -41,7 +41,7 @@ def refuse_callbacks() -> None:
 
 
 def refuse(m: Any) -> None:
-    """ValueError for what a simulation of the engine cannot have."""
+    """Raise an error for features that the engine cannot simulate."""
     for count, what in (
         ("nflex", "flexible bodies (flex)"),
         ("nplugin", "plugins"),
@@ -84,10 +84,12 @@ def mocap_acts(m: Any) -> bool:
 
 
 class WorldRobot:
-    """robot      with the world of a compiled model, and sensors of its energies behind its own
+    """The robot of a compiled model, with its world.
+
+    robot      with sensors of its energies after its own
     sensors    numbers of the sensors that it measures
-    unknown    sensor -> why it is not measured
-    left_out   what else of the model it does without, a sentence each
+    unknown    sensor -> reason why it is not supported
+    left_out   a sentence for each other feature of the model that is ignored
     read       fields of the model that the world depends on
     """
 
@@ -120,7 +122,7 @@ class WorldRobot:
 
 
 def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]:
-    """Return sentences about what a simulation leaves out."""
+    """Return a sentence for each feature that a simulation ignores."""
     if not unknown:
         return left_out
     some = ", ".join(f"{name_of(m, i)} ({why})" for i, why in list(unknown.items())[:4])
@@ -128,7 +130,7 @@ def sentences(m: Any, left_out: list[str], unknown: dict[int, str]) -> list[str]
 
 
 def still_robot() -> _featherstorm.Robot:
-    """A robot for models in which nothing moves: the engine has none without joints."""
+    """Make a robot for models in which nothing moves: the engine does not support robots without joints."""
     builder = _featherstorm.RobotBuilder("still")
     builder.add_link("link", 1.0, [0, 0, 0], np.eye(3).tolist())
     builder.add_joint("joint", "revolute", "", "link")

@@ -1,11 +1,11 @@
-"""Rollouts of lists of models and states, with the face of mujoco.rollout.
+"""Rollouts of lists of models and states, with the interface of mujoco.rollout.
 
     from featherstorm.mujoco import rollout
 
     state, sensordata = rollout.rollout(model, data, initial_state, control)       # as mujoco.rollout.rollout
 
-`data` says how many threads there are, one for each, and is left alone. Arrays are MuJoCo's, rows of double, whatever the engine
-computes in (dtype). Models that are equal share their kernels, which are kept for later calls.
+The number of MjData in `data` is the number of threads; `data` is not changed. Arrays are MuJoCo's, rows of double, for
+any dtype of the engine. Equal models share their kernels, which are kept for later calls.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ if TYPE_CHECKING:
 
 FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
-KEPT = 32  # engines
+KEPT = 32  # largest number of engines that are kept
 _engines: OrderedDict[tuple[Any, ...], Engine] = OrderedDict()
 _lock = threading.Lock()
 
 
 def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
-    """The engine of a model, kept for models that are equal. spec: mjtState bits of what may change while it runs."""
+    """Return the engine of a model, shared by equal models.
+
+    spec: mjtState bits of fields that may change during a run.
+    """
     of_state: tuple[str, ...] = ("eq_active",) if spec & EQ_ACTIVE and m.neq else ()
     if spec & MOCAP and mocap_acts(m):
         of_state += ("mocap_pos", "mocap_quat")
@@ -59,9 +62,9 @@ def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
 
 
 class Rollout:
-    """Rollouts on a number of threads; 0: on the caller's alone.
+    """Rollouts on a number of threads; 0: only the calling thread.
 
-    dtype  "float64" or "float32", what the engine computes in
+    dtype  "float64" or "float32", the precision of the engine
     """
 
     def __init__(self, *, nthread: int | None = None, dtype: npt.DTypeLike = "float64") -> None:
@@ -93,7 +96,7 @@ class Rollout:
         sensordata: Array | None = None,
         chunk_size: int | None = None,
     ) -> tuple[Array, Array]:
-        """Rolls out controls from initial states.
+        """Roll out controls from initial states.
 
         model              an MjModel, or one for each rollout, of the same sizes
         data               an MjData, or one for each thread
@@ -101,11 +104,11 @@ class Rollout:
         control            (nbatch or 1, nstep or 1, ncontrol), None: zeros
         control_spec       mjtState bits of mjSTATE_USER that make a control
         initial_warmstart  (nbatch or 1, nv), None: zeros
-        state, sensordata  (nbatch, nstep, ...) to be written to, None: new ones
-        chunk_size         checked; the engine cuts its blocks itself
+        state, sensordata  (nbatch, nstep, ...) output arrays, None: new ones
+        chunk_size         checked, but not used: the engine chooses its blocks itself
         skip_checks        arrays have their full shapes, models and data are lists, nothing is inferred or made
-        Returns state (nbatch, nstep, nstate) and sensordata (nbatch, nstep, nsensordata). A rollout with a warning stops; its
-        last numbers are repeated.
+        Returns state (nbatch, nstep, nstate) and sensordata (nbatch, nstep, nsensordata). A rollout with a warning
+        stops; its last numbers are repeated.
         """
         if not self.open:
             raise RuntimeError("rollout requested after thread pool shutdown")
@@ -199,7 +202,8 @@ class _Inferred:
             raise ValueError("models are not compatible")
         nstate, ncontrol, nv, nsensordata = sizes[0]
         trailing = {
-            "initial_state": nstate, "state": nstate, "control": ncontrol, "initial_warmstart": nv, "sensordata": nsensordata,
+            "initial_state": nstate, "state": nstate, "control": ncontrol, "initial_warmstart": nv,
+            "sensordata": nsensordata,
         }  # fmt: skip
         for name, n in trailing.items():
             if name in arrays and arrays[name].shape[-1] != n:
@@ -217,7 +221,7 @@ class _Inferred:
 
 
 def _array(name: str, x: Any, most: int) -> Array:
-    """With all its dimensions, in front of those that are there."""
+    """Return an array with all its dimensions; missing ones are added in front."""
     if not isinstance(x, (np.ndarray, float)):
         raise ValueError(f"{name} must be a numpy array or float")
     array = np.asarray(x)
@@ -228,7 +232,7 @@ def _array(name: str, x: Any, most: int) -> Array:
 
 
 def _common(dimension: int, value: int, arrays: dict[str, Array]) -> int:
-    """The size that arrays have in a dimension; 1 goes with any, and begins where it is not known."""
+    """Return the common size of arrays in a dimension; 1 goes with any, and is the start value of an unknown size."""
     for name, array in arrays.items():
         size = array.shape[dimension]
         if size == value or size == 1:
@@ -255,7 +259,7 @@ def _run(
     dtype: str,
     nthread: int,
 ) -> None:
-    """Rollouts by model; equal ones together."""
+    """Run rollouts by model; equal models run together."""
     if len(models) != len(initial):
         raise ValueError(f"there are {len(models)} models for {len(initial)} initial states")
     groups: dict[int, tuple[Engine, list[int]]] = {}
@@ -284,7 +288,7 @@ _persistent: Rollout | None = None
 
 
 def shutdown_persistent_pool() -> None:
-    """Ends what `persistent_pool` kept. There are no threads to end: the engine's are shared by all."""
+    """Delete the Rollout that `persistent_pool` kept. No threads end, because all rollouts share the engine's."""
     global _persistent
     if _persistent is not None:
         _persistent.close()
@@ -301,7 +305,7 @@ def rollout(
     dtype: npt.DTypeLike = "float64",
     **options: Any,
 ) -> tuple[Array, Array]:
-    """Rolls out controls from initial states: `Rollout.rollout` with a thread for each MjData of `data`."""
+    """Roll out controls from initial states: `Rollout.rollout` with a thread for each MjData of `data`."""
     global _persistent
     data = data if isinstance(data, list) else [data]
     nthread = len(data) if len(data) > 1 else 0

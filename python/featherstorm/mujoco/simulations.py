@@ -1,4 +1,4 @@
-"""The simulations of a batch: their arrays, which of them a call runs on which engine, and what failed."""
+"""The simulations of a batch: their arrays, their engines in a call, and their failures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ DTYPES = ("float32", "float64")
 
 
 class Work:
-    """The simulations of a call that run on one engine: live arrays where these are all, else copies that are put back."""
+    """The simulations of a call that run on one engine.
+
+    Live arrays for all of them, else copies that are written back.
+    """
 
     def __init__(self, memory: Memory, engine: Engine, sims: Any, values: dict[str, Array]) -> None:
         self.memory, self.engine, self.sims = memory, engine, sims
@@ -54,7 +57,7 @@ class Work:
 
 
 class Simulations:
-    """The base of Batch, which describes the attributes."""
+    """Base of Batch; its attributes are described there."""
 
     _kind_of_variants: type[Variants] = Variants
 
@@ -93,7 +96,7 @@ class Simulations:
         tell(self._variants.own.left_out)
 
     def _make_memory(self, device: int) -> None:
-        """All simulations at the model's defaults."""
+        """Allocate memory for all simulations, at the model's defaults."""
         self._memory = Memory(self.model, self.nsim, self.dtype.name)
         self._memory.set_rows(slice(None), self._variants.own.initial)
 
@@ -129,14 +132,14 @@ class Simulations:
             object.__setattr__(self, name, value)
         elif name in STAGES:
             raise UsageError(
-                f"{name} is computed by every call and cannot be written; write fields of the state (qpos, ctrl, ...) or expand "
-                "fields of the model"
+                f"{name} is computed by every call and cannot be written; write fields of the state (qpos, ctrl, ...) "
+                "or expand fields of the model"
             )
         else:
             self.bind(name)[...] = value
 
     def bind(self, name: str) -> Array:
-        """A live array (nsim, ...) of a field of mjData. Fields that calls compute can be read alone."""
+        """Return a live array (nsim, ...) of a field of mjData. Fields that calls compute are read only."""
         if name not in DATA_FIELDS:
             raise ValueError(why_not(self.model, name))
         shape = np.shape(getattr(self.template, name))
@@ -152,7 +155,7 @@ class Simulations:
         return bound
 
     def rows(self, spec: int = INTEGRATION, ids: Ids = None) -> Array:
-        """States in contiguous rows of double, (n, mj_stateSize(model, spec)): a copy."""
+        """Return states in contiguous rows of double, (n, mj_stateSize(model, spec)): a copy."""
         self._memory.read_time()
         sims = self._sims(selected(ids, self.nsim))
         whole_rows = self._memory.state[sims].astype(np.float64)
@@ -160,7 +163,7 @@ class Simulations:
         return np.ascontiguousarray(whole_rows[:, self._memory.layout.columns_of(int(spec))])
 
     def set_rows(self, rows: npt.ArrayLike, spec: int = INTEGRATION, ids: Ids = None) -> None:
-        """Writes what `rows` reads, or one row for all simulations."""
+        """Write rows in the layout of `rows`, or one row for all simulations."""
         columns = self._memory.layout.columns_of(int(spec))
         sims = self._sims(selected(ids, self.nsim))
         given = np.asarray(rows, np.float64)
@@ -196,7 +199,7 @@ class Simulations:
         return np.arange(self.nsim) if sims is None else np.asarray(sims)
 
     def _defaults(self, engine: Engine, key: int, sims: Array | None) -> Array:
-        """Rows of a keyframe of simulations, of their defaults for -1."""
+        """Return rows of a keyframe of simulations, of their defaults for -1."""
         values = {name: self._variants.inputs[name] for name in engine.varied}
         row = engine.keyframe(key, values if sims is None else {name: x[sims] for name, x in values.items()})
         own = {name: x for name, x in self._variants.differing.items() if name in KEYS and key >= 0}
@@ -213,7 +216,10 @@ class Simulations:
         return self._memory.state[:, self._memory.layout.columns["eq_active"]]
 
     def _works(self, ids: Ids) -> Iterator[Work]:
-        """The simulations of a call by their engine; failures are noted. What is changed is put back behind each."""
+        """Iterate over the simulations of a call by engine.
+
+        Failures are recorded, and changes are written back after each.
+        """
         refuse_callbacks()
         sims = selected(ids, self.nsim)
         self._begin(sims)

@@ -1,4 +1,4 @@
-"""The state of a simulation as MuJoCo has it in one row, mjSTATE_INTEGRATION: which field is where."""
+"""The state of a simulation in MuJoCo's layout, one row of mjSTATE_INTEGRATION: the columns of each field."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ KEYS = {
 }
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 USER = int(mujoco.mjtState.mjSTATE_USER)
-# What of a state a step changes.
+# Fields of a state that a step changes.
 MOVED = ("time", "qpos", "qvel", "act", "qacc_warmstart")
 
 
 class Layout:
-    """The columns of a model's state fields in a row.
+    """The columns of each field in the state row of a model.
 
     size      numbers of a row
     columns   name -> its columns
@@ -68,12 +68,12 @@ class Layout:
         return columns.stop - columns.start
 
     def columns_of(self, spec: int) -> npt.NDArray[np.intp]:
-        """The columns of a row that make the state vector of a spec of mjtState bits."""
+        """Return the columns of a row that make the state vector of mjtState bits."""
         parts = [np.arange(c.start, c.stop) for name, c in self.columns.items() if spec & int(COMPONENTS[name])]
         return np.concatenate([np.zeros(0, np.intp), *parts])
 
     def defaults(self) -> list[tuple[str, slice, npt.NDArray[np.intp]]]:
-        """Fields of the model that the defaults follow, each with the columns of a row and its numbers that are put there."""
+        """Fields of the model that decide the defaults, each with columns of a row and its numbers there."""
         bodies = mocap_bodies(self.m)[:, None]
         found = [
             ("qpos0", self.columns["qpos"], np.arange(self.m.nq)),
@@ -83,7 +83,7 @@ class Layout:
         return [one for one in found if one[2].size]
 
     def initial(self, keyframe: int = -1) -> npt.NDArray[np.float64]:
-        """The row of the model's defaults, or of a keyframe."""
+        """Return the row of the model's defaults, or of a keyframe."""
         data = mujoco.MjData(self.m)
         if keyframe >= 0:
             mujoco.mj_resetDataKeyframe(self.m, data, keyframe)
@@ -96,7 +96,7 @@ def mocap_bodies(m: Any) -> npt.NDArray[np.intp]:
 
 
 def row_of(m: Any, data: Any) -> npt.NDArray[np.float64]:
-    """The state of an MjData, in double."""
+    """Return the state of an MjData, in double."""
     row = np.empty(mujoco.mj_stateSize(m, INTEGRATION), mujoco.MJTNUM_DTYPE)
     mujoco.mj_getState(m, data, row, INTEGRATION)
     return row.astype(np.float64)

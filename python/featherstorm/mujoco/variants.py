@@ -1,8 +1,8 @@
-"""Which model each simulation runs on: the batch's, with fields of its own per simulation, or one of the caller's.
+"""The model of each simulation: the batch's, with fields of its own per simulation, or one of the caller's.
 
-Kernels are made for a model. Many of its fields can be inputs of them (inputs.py): simulations that differ in these share an
-engine. Others cannot: what differs in them is compared before each call, and an engine is made for each different model, in 20
-to 100 ms.
+Kernels are made for a model. Many of its fields can be their inputs (inputs.py); simulations that differ only in these
+share an engine. The other fields are compared before each call, and each different model gets its own engine, in 20 to
+100 ms.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ SIZES = ("nq", "nv", "nu", "na", "nbody", "njnt", "ngeom", "nsite", "ncam", "nli
 
 
 def option(name: str) -> str | None:
-    """NAME of "opt.NAME", None for a field of the model itself."""
+    """Return NAME of "opt.NAME", None for a field of the model itself."""
     return name[4:] if name.startswith("opt.") else None
 
 
 def field_of(m: Any, name: str) -> npt.NDArray[Any]:
-    """A field of a model as an array: numbers are arrays of shape ()."""
+    """Return a field of a model as an array; single numbers have shape ()."""
     if (of := option(name)) is None:
         field: npt.NDArray[Any] = getattr(m, name)
         return field[: body_volumes(m)] if name == "bvh_aabb" else field
@@ -62,43 +62,47 @@ def set_field(m: Any, name: str, value: npt.NDArray[Any]) -> None:
 
 
 def body_volumes(m: Any) -> int:
-    """Rows of bvh_aabb that are of bodies; those of meshes are behind them."""
+    """Return the number of rows of bvh_aabb for bodies; rows for meshes follow."""
     first, count = np.asarray(m.body_bvhadr), np.asarray(m.body_bvhnum)
     return int((first + count)[first >= 0].max(initial=0))
 
 
 class Variants:
-    """expanded  name -> (nsim, ...) numbers per simulation that the user may write
-    derived     name -> the same of what `set_const` derived
-    inputs      name -> (nsim, n) memory of those that are inputs of kernels
+    """Fields of the model that differ between simulations.
+
+    expanded  name -> (nsim, ...) numbers per simulation that the user may write
+    derived     name -> the same, derived by `set_const`
+    inputs      name -> (nsim, n) memory of fields that are inputs of kernels
     """
 
     most_models = MOST_MODELS
-    of_resets = frozenset(KEYS)  # fields that resets take per simulation
+    of_resets = frozenset(KEYS)  # fields that resets read per simulation
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
         self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
         self.inputs: dict[str, Any] = {}
-        self.framed = np.zeros(nsim, bool)  # whether frames are taken as they are written: set_const was called
+        self.framed = np.zeros(nsim, bool)  # True: frames are used as written, because set_const was called
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads, law=law)
         self.model = self.own.m
-        self.read = set(self.own.read)  # fields that an engine made so far depends on
+        self.read = set(self.own.read)  # fields that the engines made until now depend on
         self.reset()
 
     def reset(self) -> None:
-        """Forgets what differs."""
+        """Forget all differences."""
         self.engines: dict[bytes, Engine | Exception] = {}
         self.key_of: list[bytes] = [b""] * self.nsim
         self.seen: dict[str, npt.NDArray[Any]] = {}
         self.seen_shared: bytes | None = None
         self.seen_read: set[str] = set()
         self.used: tuple[str, ...] = ()
-        self.switched: npt.NDArray[np.bool_] | None = None  # equalities that act somewhere, once one was switched
+        # equalities active in some simulation, once one was switched
+        self.switched: npt.NDArray[np.bool_] | None = None
         self.follows_mocap = False
-        self.there: dict[str, npt.NDArray[Any]] = {}  # which numbers of inputs that decide were not zero so far
+        # numbers that were not zero until now, of inputs that decide which elements exist
+        self.there: dict[str, npt.NDArray[Any]] = {}
 
     # fields per simulation
 
@@ -115,7 +119,7 @@ class Variants:
         return self.expanded[name]
 
     def per_simulation(self, name: str) -> npt.NDArray[Any]:
-        """The model's numbers for each simulation: in the engine's memory where kernels can read them there."""
+        """Return the model's numbers for each simulation, in the engine's memory where kernels read them there."""
         field = field_of(self.model, name)
         if not field.size or len(self.inputs) >= MOST or not is_input(self.model, name):
             return np.repeat(field[None], self.nsim, axis=0)
@@ -126,7 +130,7 @@ class Variants:
         return view
 
     def values(self, name: str) -> npt.NDArray[Any] | None:
-        """Return the values of a field per simulation, None if it is shared."""
+        """Return a field per simulation, None where it is shared."""
         return self.expanded.get(name, self.derived.get(name))
 
     @property
@@ -134,7 +138,7 @@ class Variants:
         return {**self.derived, **self.expanded}
 
     def model_of(self, sim: int) -> Any:
-        """The model that a simulation runs on, apart from its own fields."""
+        """Return the model that a simulation runs on, without its own fields."""
         if self.models is None:
             return self.model
         return self.models if isinstance(self.models, mujoco.MjModel) else self.models[sim]
@@ -144,13 +148,16 @@ class Variants:
         return self.models if isinstance(self.models, list) else [self.model if self.models is None else self.models]
 
     def write(self, sim: int, m: Any) -> Any:
-        """Writes a simulation's own fields to a model of the same sizes."""
+        """Write a simulation's own fields to a model of the same sizes."""
         for name, values in self.numbers().items():
             set_field(m, name, values[sim])
         return m
 
     def set_const(self, sims: npt.NDArray[Any]) -> dict[int, Exception]:
-        """mj_setConst of each; what it raises by number. Frames are no longer taken from others that they were equal to."""
+        """Run mj_setConst for each; return its exceptions by number.
+
+        Frames that equalled others are used as written from now on.
+        """
         if self.models is not None:
             raise UsageError("set_const: the caller's models are set (set_models): change them and set them again")
         failed: dict[int, Exception] = {}
@@ -177,7 +184,7 @@ class Variants:
         self.take({name: numbers[name] for name in candidates if name in numbers})
         return failed
 
-    # fields that differ as NumPy's arrays: here they are these
+    # fields that differ, as NumPy arrays, which they are here
 
     def numbers_of(self, values: Any) -> npt.NDArray[Any]:
         found: npt.NDArray[Any] = values
@@ -187,7 +194,7 @@ class Variants:
         return {name: self.numbers_of(values) for name, values in self.differing.items()}
 
     def take(self, numbers: dict[str, npt.NDArray[Any]]) -> None:
-        """Writes what was changed of `numbers`."""
+        """Write changed numbers."""
 
     def set_models(self, models: Any | Sequence[Any] | None) -> None:
         if models is not None and (self.expanded or self.derived):
@@ -200,7 +207,8 @@ class Variants:
             for size in SIZES:
                 if getattr(m, size) != getattr(self.model, size):
                     raise ValueError(
-                        f"set_models: model {k} has {size} {getattr(m, size)}, the batch's has {getattr(self.model, size)}"
+                        f"set_models: model {k} has {size} {getattr(m, size)}, the batch's has "
+                        f"{getattr(self.model, size)}"
                     )
         self.models = models
         self.reset()
@@ -208,9 +216,9 @@ class Variants:
     # engines
 
     def groups(self, ids: npt.NDArray[Any] | None, active: npt.NDArray[Any]) -> list[tuple[Any, Any]]:
-        """(engine, or the exception that there is instead; simulations, None for all) of a call.
+        """Return (engine or exception, simulations) for each group of a call; None for all simulations.
 
-        active  (nsim, neq) which equalities act
+        active  (nsim, neq) active equalities
         """
         self.check()
         while True:
@@ -221,7 +229,7 @@ class Variants:
                 return found
 
     def engines_of(self, ids: npt.NDArray[Any] | None) -> list[tuple[Any, Any]]:
-        """The groups by the keys of simulations, whose engines may read more fields than those that the keys are made of."""
+        """Return the groups by the keys of simulations; new engines may read more fields than the keys contain."""
         if not any(self.key_of):
             return [(self.own, ids)]
         if len(set(self.key_of)) > self.most_models:
@@ -244,11 +252,11 @@ class Variants:
         return name not in self.used and name not in self.of_resets and self.is_read(name)
 
     def check(self) -> None:
-        """ValueError for numbers that the engine does not take."""
+        """Raise ValueError for numbers that the engine does not support."""
         check_values(self.model, self.inputs)
 
     def expect(self, spec: int) -> None:
-        """Declare what may change while an engine runs: mjtState bits."""
+        """Set the mjtState bits of fields that may change while an engine runs."""
         if spec & EQ_ACTIVE and self.model.neq:
             self.switched = np.ones(self.model.neq, bool)
         if spec & MOCAP and self.own.mocap_acts:
@@ -263,12 +271,12 @@ class Variants:
 
     @property
     def of_state(self) -> tuple[str, ...]:
-        """Fields of the state that engines are given besides."""
+        """Fields of the state that are inputs of engines."""
         switches = ("eq_active",) if self.switched is not None else ()
         return switches + (("mocap_pos", "mocap_quat") if self.follows_mocap else ())
 
     def look(self, active: npt.NDArray[Any]) -> None:
-        """Finds the simulations whose model has changed since the last call."""
+        """Find the simulations whose model has changed since the last call."""
         usual = np.asarray(self.model.eq_active0, bool)
         if self.models is None and (self.switched is not None or ((active != 0) != usual).any()):
             before = usual if self.switched is None else self.switched
@@ -308,7 +316,10 @@ class Variants:
         self.engines = {key: engine for key, engine in self.engines.items() if key in used}
 
     def shared_key(self) -> bytes:
-        """Return the properties that all simulations share: which fields are inputs, and which of their numbers may not be zero."""
+        """Return the key of the properties that all simulations share.
+
+        These are the fields that are inputs, and their numbers that may be nonzero.
+        """
         for name, now in present({name: self.inputs[name] for name in self.used}).items():
             self.there[name] = self.there.get(name, np.zeros_like(now)) | now
         fields = b"".join(
@@ -318,7 +329,7 @@ class Variants:
         return fields + switches + (b"mocap" if self.follows_mocap else b"")
 
     def field_key(self, name: str, value: npt.NDArray[Any]) -> bytes:
-        """b"" where it is the batch's model's."""
+        """Return a field's key, b"" where it equals the batch's model."""
         return b"" if np.array_equal(value, field_of(self.model, name)) else name.encode() + value.tobytes()
 
     def engine(self, key: bytes, sim: int) -> Engine | Exception:
@@ -333,12 +344,14 @@ class Variants:
                 self.read |= engine.read
             except (ValueError, mujoco.FatalError) as error:
                 self.engines[key] = error
-                self.read |= MODEL_FIELDS  # what it depends on is not known
+                self.read |= MODEL_FIELDS  # its dependencies are unknown
         return self.engines[key]
 
     def standing_for(self, sim: int) -> Any:
-        """The model of an engine: with a simulation's own numbers in fields that engines read and that are no inputs. In inputs that
-        decide, numbers are not zero where one of a simulation is not."""
+        """Return the model of an engine, with a simulation's own numbers in fields that engines read, except inputs.
+
+        Inputs that decide which elements exist have nonzero numbers where some simulation has one.
+        """
         m = self.own_fields(sim)
         self.take_frames(sim, m)
         for name in self.used:
@@ -354,7 +367,7 @@ class Variants:
         return m
 
     def own_fields(self, sim: int) -> Any:
-        """A copy of a simulation's model with its own numbers in fields that engines read and that are no inputs."""
+        """Return a copy of a simulation's model with its own numbers in fields that engines read, except inputs."""
         m = self.read_of(self.model_of(sim))
         for name, values in self.differing.items():
             if self.makes_engines(name):
@@ -362,7 +375,7 @@ class Variants:
         return m
 
     def read_of(self, m: Any) -> Any:
-        """A copy of a model that has the batch's numbers in fields that no engine reads."""
+        """Return a copy of a model with the batch's numbers in fields that no engine reads."""
         twin = m.__copy__()
         for name in () if m is self.model else MODEL_FIELDS:
             own = field_of(self.model, name)
@@ -371,26 +384,26 @@ class Variants:
         return twin
 
     def take_frames(self, sim: int, m: Any) -> None:
-        """Frames of a simulation's model as they are written, where it is one whose are."""
+        """Use the frames of a simulation's model as written, where set_const was called for it."""
         if self.framed[sim]:
             for name in SAME_FRAME:
                 getattr(m, name)[:] = 0
 
 
 def is_derived(m: Any, name: str) -> bool:
-    """Return whether mj_setConst may write a field."""
+    """Return True if mj_setConst may write a field."""
     return name in DERIVED and option(name) is None and field_of(m, name).dtype.kind == "f"
 
 
 def model_key(m: Any) -> bytes:
-    """Equal for equal models: of what is saved of one."""
+    """Return a key, equal for equal models, from the model's saved bytes."""
     buffer = np.empty(mujoco.mj_sizeModel(m), np.uint8)
     mujoco.mj_saveModel(m, None, buffer)
     return hashlib.sha256(buffer.tobytes()).digest()
 
 
 def check_expandable(m: Any, name: str) -> None:
-    """ValueError for a name that no field per simulation has."""
+    """Raise ValueError for a name that no field per simulation has."""
     if name in MODEL_FIELDS:
         return
     if name in DATA_FIELDS:

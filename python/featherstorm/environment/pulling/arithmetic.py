@@ -1,4 +1,4 @@
-"""Arithmetic with cotangents between programs, by numpy on the CPU and by kernels on a device: additions, choices, tests for finite numbers."""
+"""Arithmetic on cotangents between programs, by numpy on the CPU, by kernels on a device: sums, choices, finiteness."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Arithmetic:
         return np.where(done > 0, last, after)
 
     def finite(self, place: Place, arrays: Mapping[str, Array]) -> tuple[Arrays, Array]:
-        """Zeros for an instance one of whose arrays has a number that is not finite; and (B, 1): 1 where that was so, else 0."""
+        """Return the arrays with zeros for each instance that has a number that is not finite.
+
+        Also return (B, 1): 1 for these instances, else 0.
+        """
         fine = np.logical_and.reduce([np.isfinite(x).all(1) for x in arrays.values()])[:, None]
         return {name: np.where(fine, x, x.dtype.type(0)) for name, x in arrays.items()}, np.where(fine, 0, 1)
 
@@ -66,7 +69,7 @@ class DeviceArithmetic(Arithmetic):
     def run(
         self, place: Place, key: Any, arrays: Mapping[str, Array], text: Callable[[dict[str, Symbols]], dict[str, Any]]
     ) -> Arrays:
-        """Return the outputs of the traced function `text` of arrays, both by name."""
+        """Apply `text` to arrays, both by name."""
         sizes = {name: int(x.shape[1]) for name, x in arrays.items()}
         key = (key, *sizes.items())
         if key not in self.parts:

@@ -22,7 +22,7 @@ def bar(name: str) -> str:
 
 
 class Place:
-    """A device with a dtype for arrays (instances, n)."""
+    """Device and dtype of arrays (instances, n)."""
 
     def __init__(self, library: Library, instances: int, dtype: Any) -> None:
         self.library, self.instances, self.dtype = library, instances, np.dtype(dtype)
@@ -38,7 +38,7 @@ class Place:
         return np.zeros((1, n), self.dtype)
 
     def memory(self, x: Any) -> Any:
-        """Return the engine's view of an array (instances, n) or (1, n)."""
+        """Return the memory of an array (instances, n) or (1, n) that the engine reads."""
         return self.library.memory(x, tuple(x.shape))
 
     def copy(self, x: Any) -> Any:
@@ -49,8 +49,11 @@ class Place:
         return view
 
     def given(self, x: Any, n: int, what: str) -> Any:
-        """An array that a user gave, as (instances, n). ValueError for one of another shape or place, TypeError for another dtype on a
-        device."""
+        """An array that a user gave, as (instances, n).
+
+        ValueError for one of another shape or place, TypeError for another dtype on a
+        device.
+        """
         found = device_of(x)
         if found == HOST:
             x = np.asarray(x, self.dtype)
@@ -86,7 +89,7 @@ class Part:
         self.writes = {name: n for name, n in writes.items() if n}
 
     def __call__(self, arrays: Mapping[str, Any], at: Place) -> Arrays:
-        """Return the outputs for inputs by name; absent inputs are zero."""
+        """Return its outputs from arrays by name; missing arrays are zero."""
         inputs = [(name, at.memory(arrays[name]), 0, n, False) for name, n in self.reads.items() if name in arrays]
         found = {name: at.output(n) for name, n in self.writes.items()}
         written = [(name, memory, 0, self.writes[name], False) for name, (memory, _) in found.items()]

@@ -1,9 +1,9 @@
-"""Substeps of a control step, run again and pulled back: of a model file's world, or of the operation that steps.
+"""Substeps of a control step, run again and differentiated: of a model file's world, or of an operation that steps.
 
-begin(now, at)        what a control step begins with, where that is not the state itself
-move(now, last, at)   a pass: what it writes; last: it keeps what is felt
-of_move(then, ...)    the cotangents of what a pass left -> of what it began with, and of what drove it
-of_begin(...)         the same of `begin`
+begin(now, at)        inputs of the first substep, where these are not the state itself
+move(now, last, at)   outputs of a substep; last: it keeps the quantities of Felt
+of_move(then, ...)    cotangents of a substep's outputs -> of its inputs, and of its drives
+of_begin(...)         the same for `begin`
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ READ = ("env_felt_in_", "env_left_in_")  # what `felt` and `remains` were made o
 
 
 class WorldPasses:
-    """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm._world.gradients).
+    """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
 
-    state, drive   names of arrays: what a pass moves on, what drives it
-    texts          names of what is felt
+    state, drive   names of arrays: the state of a substep, and its drives
+    texts          names of the quantities of Felt
     """
 
     state, drive = STATE, "ctrl"
@@ -91,8 +91,11 @@ class WorldPasses:
         return {**found, "solution": found["qacc"]}
 
     def of_move(self, then: Arrays, is_last: bool, bars: Arrays, at: Place) -> None:
-        """then: what a pass began with, what drove it, and what it wrote that it did not begin with; bars: cotangents of the state by name,
-        of what was felt, and of what drove, those of this pass are added."""
+        """Add the cotangents of a substep's inputs to `bars`.
+
+        then   inputs, drives, and further outputs of the substep
+        bars   cotangents of the state, of the quantities of Felt, and of the drives, by name
+        """
         begun, left = self.of_felt(then, bars, at) if is_last else ({}, {})
         drive = bars.pop("ctrl", None)
         given = {bar(after_of(name)): bars.pop(name) for name in (*MOVED, "qacc") if name in bars}
@@ -103,8 +106,11 @@ class WorldPasses:
             add(bars, {bar("ctrl"): drive}, at)
 
     def of_felt(self, then: Arrays, bars: Arrays, at: Place) -> tuple[Arrays, Arrays]:
-        """Cotangents of what was felt, as those of the state that the last pass began with and of its drive by name, and of the state that it
-        was left at by the arrays of a pass; those of the solution are added to `bars`."""
+        """Return the cotangents of the inputs of Felt's quantities in the last substep.
+
+        The first part is for the state at its beginning and its drives, by name. The second part is for the state at
+        its end, by the arrays of a substep. Cotangents of the solution are added to `bars`.
+        """
         begun, left, add = dict[str, Any](), dict[str, Any](), self.arithmetic.add_to
         for part, names, prefix, apart in zip(self.of_feeling, self.names, READ, (False, self.left_apart)):
             given = {bar(name): bars.pop(name) for name in names if name in bars}
@@ -186,9 +192,9 @@ class Row:
 
 
 class RowPasses:
-    """Substeps of a robot without a world: the operation that steps, and the one that aligns coupled joints.
+    """Substeps of a robot without a world: the operation that steps, and the operations that adjust coupled joints.
 
-    chain   of a pass, in its order; each array has a name of its own
+    chain   calls of a substep, in order; each array has a name of its own
     """
 
     drive, texts = "tau", ()

@@ -1,4 +1,4 @@
-"""Programs of a task that are run again for cotangents, and the programs of the cotangents."""
+"""Programs of a task that are run again for derivatives, and their derivatives."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Programs:
-    """The programs of a task that are run again and pulled back.
+    """Programs of a task that are run again and differentiated.
 
-    take, drive, passes   a step's action, what drives a pass, and its passes
+    take, drive, passes   the action of a step, the drives of a substep, and the substeps
     of_take, of_drive, of_finish   their cotangents, None where there are none
     """
 

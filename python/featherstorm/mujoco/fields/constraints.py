@@ -1,5 +1,6 @@
-"""Rows of equalities, dry friction and limits, as texts of one simulation (positions.py): which there are, and counts of those that
-act. Their order is that of the engine's rows (core/world/constraints.h): active equalities, friction, limits.
+"""Rows of equalities, dry friction and limits, as algorithms of one simulation (positions.py).
+
+They give the rows that exist, and the counts of active rows.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class Constraints(Forces):
         return found
 
     def coordinate(self, joint: int, tendon: int) -> tuple[Any, Any]:
-        """Return the limited quantity of a limit, and its rate."""
+        """Return the coordinate of a limit, and its rate."""
         if tendon >= 0:
             return self.ten_length()[tendon], self.ten_velocity()[tendon]
         return self.state("qpos")[self.m.jnt_qposadr[joint]], self.state("qvel")[self.m.jnt_dofadr[joint]]
@@ -199,7 +200,7 @@ class Constraints(Forces):
         return [sum((limit.acts for limit in self.limits), 0.0)]
 
     def limit_reading(self, joint: int, tendon: int, what: str) -> Any:
-        """Return the distance, rate or force of the first row that acts; 0 if none does."""
+        """Return the distance, rate or force of the first active row; 0 without one."""
         found: Any = 0.0
         for limit in reversed(self.limits):
             if (limit.joint, limit.tendon) == (joint, tendon):

@@ -79,7 +79,7 @@ class Contacts(Constraints):
         return total
 
     def add_joint_force(self, equality: int, force: Any, total: list[Any]) -> None:
-        """Add the force of a connect or weld to its two bodies: at their anchors, and the moment."""
+        """Add the force of a connect or weld on its two bodies: at their anchors, and the moment."""
         m, data = self.m, self.of("eq_data")[equality]
         at_sites = int(m.eq_objtype[equality]) == int(mujoco.mjtObj.mjOBJ_SITE)
         is_connect = int(m.eq_type[equality]) == CONNECT
@@ -92,7 +92,10 @@ class Contacts(Constraints):
                 total[body] = total[body] + sign * self.about(body, point, force[:3], torque)
 
     def weld_torque(self, equality: int, at_sites: bool, force: Any) -> Any:
-        """On the first body, world axes. A weld's rows are s Im(conj(q2) q1 r); with w its rate is s / 2 Im(conj(q2) w q1 r)."""
+        """On the first body, world axes.
+
+        A weld's rows are s Im(conj(q2) q1 r); with w its rate is s / 2 Im(conj(q2) w q1 r).
+        """
         m, data = self.m, self.of("eq_data")[equality]
         first, second = m.eq_obj1id[equality], m.eq_obj2id[equality]
         if at_sites:
@@ -108,7 +111,7 @@ class Contacts(Constraints):
 
     @cached_property
     def inner_forces(self) -> list[Any]:
-        """Return the force that its parent exerts on each body, with everything that the body carries."""
+        """Return the force of each body's parent on it, for the body with all that it carries."""
         a, v = self.cacc(), self.velocities
         total: list[Any] = [np.zeros(6)]
         for b in range(1, self.m.nbody):

@@ -100,14 +100,16 @@ class Instance(Contacts):
         return found if isinstance(found, tuple) else (found,)
 
     def sensed(self, accelerated: bool = True) -> Any:
-        """Return the values of all sensors, then potential and kinetic energy if the robot has sensors of them. accelerated: whether accelerations are
-        known, which sensors of positions and velocities do not read."""
+        """Return all sensors, then potential and kinetic energy where the robot has sensors of them.
+
+        accelerated: whether accelerations are known, which sensors of positions and velocities do not read.
+        """
         names = ("qpos", "qvel", "qacc", "act", "ctrl", "time", "xfrc_applied")
         given = [np.zeros(self.m.nv) if name == "qacc" and not accelerated else self.state(name) for name in names]
         return self.run("sensors", *given)[0]
 
     def sensor(self, i: int) -> Any:
-        """Return the value of one sensor, which must have numbers."""
+        """Return the reading of one sensor, which must be supported."""
         m = self.m
         if is_by_frames(m, i):
             return cut_off(m, i, Frames(self).measured(i))
@@ -123,7 +125,10 @@ class Instance(Contacts):
         return self.sensed()[self.m.nsensordata :]
 
     def measured(self, stage: int) -> dict[int, Any]:
-        """First column in sensordata -> numbers, of the sensors of a stage that are known: old ones of those that are delayed."""
+        """Return first column in sensordata -> numbers, of the known sensors of a stage.
+
+        Old ones of those that are delayed.
+        """
         found = self.fresh(stage)
         if old := {int(self.m.sensor_adr[i]) for i in remembered(self.m)} & set(found):
             told = self.run("delayed_sensors", self.state("history"), self.sensed_of(found), *self.now)[0]
@@ -166,7 +171,7 @@ class Instance(Contacts):
 
 
 def contact_shapes(m: Any, sensors: Iterable[int]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of contact readings. sensors: those that the engine measures."""
+    """Return the shapes of readings of contacts. sensors: those that the engine measures."""
     if not m.nv:
         return {COUNT: (0,), LINK: (0, 9), SENSOR: (0,)}
     numbers = sum(int(m.sensor_dim[i]) for i in columns_of_contacts(m, sensors))
@@ -174,7 +179,7 @@ def contact_shapes(m: Any, sensors: Iterable[int]) -> dict[str, tuple[int, ...]]
 
 
 def solved_shapes(m: Any, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the solver's outputs."""
+    """Return the shapes of the solver's results."""
     rows = row_count(m, active) if m.nv else 0
     sizes = {
         "qacc": m.nv,

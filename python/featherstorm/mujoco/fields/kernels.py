@@ -102,12 +102,12 @@ class FieldKernels:
         return self.made[parts]
 
     def solved(self, parts: tuple[str, ...]) -> dict[str, int]:
-        """Return the solver's outputs that the kernels read, with their sizes."""
+        """Return the solver's results that kernels read, with their sizes."""
         taken = {name for kernel in self.kernels(parts) for name in kernel.given}
         return {name: int(np.prod(self.shapes[name])) for name in SOLVED if name in taken}
 
     def jacobian(self, body: int) -> Kernel:
-        """Return the kernel of the Jacobians of a `point` of the world on a body: jacp and jacr (3 nv each)."""
+        """Return the kernel of jacp and jacr (3 nv each) of a world `point` on a body."""
         part = (f"jacobian {body}",)
         if part not in self.made:
 
@@ -158,7 +158,7 @@ class FieldKernels:
 
 
 def field_shape(m: Any, name: str) -> tuple[int, ...]:
-    """Return the shape of a model field, "opt.NAME" for options, or of poses of mocap bodies."""
+    """Return the shape of a field of a model, of "opt.NAME" of its options, or of poses of mocap bodies."""
     if name.startswith("mocap"):
         return m.nmocap, 3 if name == "mocap_pos" else 4
     return tuple(np.shape(getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)))

@@ -1,8 +1,8 @@
 """Fields of mjData that follow from positions, as texts of one simulation whose numbers are not known yet.
 
-Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs from
-simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the centre of mass
-of the whole tree that a body belongs to.
+Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs
+from simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the
+centre of mass of the whole tree that a body belongs to.
 """
 
 from __future__ import annotations

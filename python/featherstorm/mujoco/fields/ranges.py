@@ -1,9 +1,9 @@
 """Range finders: rays from sites and from the pixels of cameras, and what of them sensordata has.
 
-A ray of a site goes along its z axis from its origin. Through the middle of a camera's pixel (column, row), row 0 at the top, it goes
-from the camera along ((column + 0.5 - cx) / fx, -(row + 0.5 - cy) / fy, -1), made one long; an orthographic camera's rays are parallel.
-Geoms of the body that carries the sensor are not seen. For each ray sensordata has those that were asked for of distance, direction,
-origin, point, normal and depth, one after another.
+A ray of a site goes along its z axis from its origin. Through the middle of a camera's pixel (column, row), row 0 at
+the top, it goes from the camera along ((column + 0.5 - cx) / fx, -(row + 0.5 - cy) / fy, -1), made one long; an
+orthographic camera's rays are parallel. Geoms of the body that carries the sensor are not seen. For each ray sensordata
+has those that were asked for of distance, direction, origin, point, normal and depth, one after another.
 """
 
 from __future__ import annotations
@@ -93,8 +93,11 @@ class RangeFinders:
     def measure(
         self, poses: Callable[[list[str]], dict[str, Array]], sensordata: Array, sizes: Array | None = None
     ) -> None:
-        """poses: names of fields -> (n, ...) each in double; sensordata (n, size) is written to; sizes (n, ngeom 3) of geoms, where they
-        are not the model's."""
+        """Measure the range finders and write their rows of sensordata (n, size).
+
+        poses   names of fields -> (n, ...) each in double
+        sizes   (n, ngeom 3) of geoms, where they are not the model's
+        """
         if not self.some or not len(sensordata):
             return
         given = poses(self.poses)
@@ -136,10 +139,11 @@ class RangeFinders:
 def told(
     asked: int, distance: Array, origin: Array, direction: Array, normal: Array, eye: tuple[Array, Array] | None
 ) -> Array:
-    """Return the requested data (n, k, size) of rays (n, k): bits of mjtRayDataField. A ray that meets nothing has distance and depth -1 and
-    zeros but for its origin.
+    """Return the requested data (n, k, size) of rays (n, k): bits of mjtRayDataField.
 
-    eye   where the camera is and its z axis, backwards, by which depth goes; None: of a site, depth is distance
+    A ray without a hit has distance and depth -1 and zeros except for its origin.
+    eye   position of the camera and its z axis, backwards, along which depth is measured; None: of a site, depth is
+          distance
     """
     hit = distance[..., None] >= 0
     point = np.where(hit, origin + distance[..., None] * direction, 0)

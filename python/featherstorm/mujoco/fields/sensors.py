@@ -63,7 +63,7 @@ INERTIA, BODY, GEOM, SITE, CAMERA = (
 
 
 def rows_of(m: Any, sensors: Iterable[int]) -> list[slice]:
-    """Return the slices of sensors in sensordata."""
+    """Return the rows of sensors in sensordata."""
     return [slice(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]) for i in sensors]
 
 
@@ -72,7 +72,10 @@ def name_of(m: Any, sensor: int) -> str:
 
 
 def open_sensors(m: Any, robot: _featherstorm.Robot) -> dict[int, str]:
-    """Sensors that have no numbers, with what is missing. robot: with the model's pairs of geoms, if a body has adhesion."""
+    """Return the unsupported sensors, with the reasons.
+
+    robot: with the model's pairs of geoms, if a body has adhesion.
+    """
     found = {}
     for i, kind in enumerate(map(int, m.sensor_type)):
         if kind == RANGEFINDER or kind in DISTANCES:
@@ -101,7 +104,10 @@ def is_by_frames(m: Any, sensor: int) -> bool:
 
 
 def tendons_pull(m: Any) -> bool:
-    """Return whether a spatial tendon has a force, which MuJoCo adds to forces on bodies and these functions do not."""
+    """Return True if a spatial tendon has a force.
+
+    MuJoCo counts it among those on bodies, the algorithms here do not.
+    """
     pulled = set(m.actuator_trnid[np.asarray(m.actuator_trntype) == TENDON, 0].tolist())
     for e in np.flatnonzero(np.asarray(m.eq_type) == int(mujoco.mjtEq.mjEQ_TENDON)).tolist():
         pulled |= {int(m.eq_obj1id[e]), int(m.eq_obj2id[e])}
@@ -131,13 +137,13 @@ def adheres_by_loops(m: Any, robot: _featherstorm.Robot) -> bool:
 
 
 def given_by_texts(m: Any, sensor: int) -> bool:
-    """Return whether the functions here measure a sensor (`reading`)."""
+    """Return True if the algorithms here (`reading`) measure a sensor."""
     kind = int(m.sensor_type[sensor])
     return bool(m.nv) and (kind in LIMITS or kind in (*OF_CONTACTS, FORCE, TORQUE))
 
 
 def reading(instance: Contacts, sensor: int) -> Any:
-    """Return the value of such a sensor, before its cutoff."""
+    """Return the reading of such a sensor, before its cutoff."""
     m, kind, index = instance.m, int(instance.m.sensor_type[sensor]), int(instance.m.sensor_objid[sensor])
     if kind in LIMITS:
         joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
@@ -180,7 +186,7 @@ def body_of(m: Any, kind: int, index: int) -> int:
 
 
 def on_mocap(m: Any, sensor: int) -> bool:
-    """Return whether the object or the reference of a sensor is on a mocap body."""
+    """Return True if a sensor's object, or its reference, is on a mocap body."""
     if not m.nmocap:
         return False
     carried = carried_by_mocap(m)
@@ -208,14 +214,17 @@ class Frames:
         return self.camera(index)
 
     def camera(self, index: int) -> Pose:
-        """The pose of a camera. Its quaternion is that of the file in its body, as MuJoCo has it for cameras that turn by themselves."""
+        """The pose of a camera.
+
+        Its quaternion is that of the file in its body, as MuJoCo has it for cameras that turn by themselves.
+        """
         pose = self.instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
         if int(self.m.cam_mode[index]):
             pose.position, pose.rotation = self.instance.cameras[index]
         return pose
 
     def measured(self, sensor: int) -> Any:
-        """Return the value of a sensor of STATIC, before its cutoff."""
+        """Return the reading of a sensor of STATIC, before its cutoff."""
         m, kind = self.m, int(self.m.sensor_type[sensor])
         if kind == USER:
             return np.zeros(int(m.sensor_dim[sensor]))

@@ -34,7 +34,7 @@ MODEL_FIELDS: frozenset[str] = mujoco.batch.MODEL_FIELDS  # what Batch.expand ta
 
 
 def parts_of(names: list[str], stages: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the parts of some fields that some stages compute. sensordata has a part for each stage, "sensordata 1"."""
+    """Return the parts of some fields computed at some stages. sensordata has a part for each, "sensordata 1"."""
     parts = [name for name in names if name != "sensordata" and STAGES[name] in stages]
     if "sensordata" in names:
         parts += [f"sensordata {stage}" for stage in stages]

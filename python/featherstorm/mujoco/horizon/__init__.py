@@ -1,1 +1,1 @@
-"""Rollouts of a batch: what is recorded, and how the steps are run."""
+"""Rollouts of a batch: records, and the execution of the steps."""

@@ -1,4 +1,7 @@
-"""Rollouts as one run of the engine: controls are read before each step, states written after each, and fields follow from these."""
+"""Rollouts as one run of the engine.
+
+The run reads controls before each step and writes states after each; fields follow from these.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-DRIVING = ("ctrl", "qfrc_applied", "xfrc_applied")  # what may differ from step to step
-MOST_NUMBERS = 1 << 24  # of a run's states at once
+DRIVING = ("ctrl", "qfrc_applied", "xfrc_applied")  # fields that may differ from step to step
+MOST_NUMBERS = 1 << 24  # largest size of a run's states at once
 
 
 def roll_as_one(
@@ -34,7 +37,7 @@ def roll_as_one(
     fields: dict[str, Array],
     part: Part,
 ) -> bool:
-    """As `roll` (roll.py); False, with nothing done, where it has to go step by step."""
+    """Like `roll` (roll.py). Returns False, with nothing done, where the steps must run one by one."""
     wanted = {**part.fields, **fields}
     if engine.histories is not None:
         return False
@@ -50,7 +53,7 @@ def roll_as_one(
 
 
 def can_drive(engine: Engine, control: Array | None, columns: Array) -> bool:
-    """Return whether controls are numbers that steps read, and none of them is bad."""
+    """Return True if controls are numbers that steps read, and none of them is bad."""
     if control is None:
         return True
     read = {c for name in DRIVING for c in range(engine.layout.columns[name].start, engine.layout.columns[name].stop)}
@@ -58,9 +61,9 @@ def can_drive(engine: Engine, control: Array | None, columns: Array) -> bool:
 
 
 class Whole:
-    """A rollout while it is run: nothing of the simulations is changed before `leave`.
+    """A rollout while it runs; the simulations do not change before `leave`.
 
-    moved    name -> (n, nstep + 1, k) what steps change of the state, from the beginning on
+    moved    name -> (n, nstep + 1, k) fields of the state that steps change, from the beginning on
     found    name -> (n, nstep, k) of the solver
     """
 
@@ -77,13 +80,13 @@ class Whole:
         self.found = {name: np.zeros((n, nstep, size), engine.dtype) for name, size in sizes.items()}
 
     def driven(self, name: str) -> Array | None:
-        """Return the values of a state field for each step that controls give, None if it keeps its numbers."""
+        """Return the controls of a field of the state for each step, None where it is constant."""
         columns = self.engine.layout.columns[name]
         mine = np.flatnonzero((self.columns >= columns.start) & (self.columns < columns.stop))
         return self.control[:, :, mine[0] : mine[-1] + 1] if self.control is not None and len(mine) else None
 
     def run(self) -> bool:
-        """False where a number is bad."""
+        """Run the rollout; return False where a number is bad."""
         engine, r = self.engine, self.r
         n, layout = len(r.time), engine.layout
         if len(bad_rows(r.state[:, : engine.moved])) or len(engine.bad_controls(r.state)):
@@ -106,11 +109,11 @@ class Whole:
 
     @property
     def step_length(self) -> Array:
-        """(n, 1), or (1, 1) where it is the same for all."""
+        """Return the timestep (n, 1), or (1, 1) where it is the same for all."""
         return np.reshape(self.engine.step_length(self.r.values), (-1, 1))
 
     def times(self) -> Array:
-        """(n, nstep) at the end of each step."""
+        """Return the time (n, nstep) at the end of each step."""
         ends: Array = self.r.time[:, None] + self.step_length * np.arange(1, self.nstep + 1)
         return ends
 
@@ -131,7 +134,7 @@ class Whole:
                 fields[name][:] = every[:, -1]
 
     def states(self, columns: Array, dtype: Any) -> Array:
-        """(n, nstep, len(columns)) of the state after each step."""
+        """Return the state (n, nstep, len(columns)) after each step."""
         layout, r = self.engine.layout, self.r
         found = np.empty((len(r.time), self.nstep, len(columns)), dtype)
         for k, column in enumerate(columns.tolist()):
@@ -150,7 +153,7 @@ class Whole:
         return found
 
     def given(self) -> dict[str, Array]:
-        """Return the inputs of field kernels, (n nstep, k): the state before each step, and the solver's outputs there."""
+        """Return the inputs of field kernels (n nstep, k): the state before each step, and its solution."""
         n, layout = len(self.r.time), self.engine.layout
         constant = self.engine.given(self.r.state, self.r.values)
         arrays = {}
@@ -167,7 +170,7 @@ class Whole:
         return arrays
 
     def leave(self) -> None:
-        """Leaves the simulations at the end."""
+        """Set the simulations to their state at the end."""
         r, layout = self.r, self.engine.layout
         r.time[:] = self.times()[:, -1]
         for name, x in self.moved.items():

@@ -1,4 +1,4 @@
-"""Records of a rollout: arrays of all simulations, and of some of them."""
+"""Records of a rollout: arrays of all simulations, and parts of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Recording:
         for item in record:
             dtype = batch.dtype
             if isinstance(item, str):
-                batch.bind(item)  # raises for names that there are not
+                batch.bind(item)  # raises for unknown names
                 shape = np.shape(getattr(batch.template, item))
                 if item == "eq_active":
                     dtype = batch.template.eq_active.dtype
@@ -50,7 +50,7 @@ class Recording:
             self.arrays[item] = array
 
     def of(self, where: Array) -> Part:
-        """Return the record of some of the simulations."""
+        """Return the records of some of the simulations."""
         return Part(self.states, {name: x for name, x in self.fields.items() if x.shape[2]}, where)
 
     def results(self) -> dict[Any, Array]:
@@ -58,7 +58,7 @@ class Recording:
 
 
 def given(out: Mapping[Any, Array], item: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """The array that a record goes to: the caller's, or a new one."""
+    """Return the array of a record: the caller's, or a new one."""
     array = out.get(item)
     if array is None:
         return np.empty(shape, dtype)
@@ -78,7 +78,7 @@ class Part:
         return Part(self.states, self.fields, self.where[rows])
 
     def write(self, k: int, state: Array, time: Array, fields: dict[str, Array]) -> None:
-        """Write the record of step k."""
+        """Record the state after step k."""
         for columns, array in self.states:
             found = state[:, columns]
             if len(columns) and columns[0] == 0:
@@ -88,13 +88,13 @@ class Part:
             array[self.where, k] = fields[name]
 
     def repeat(self, k: int) -> None:
-        """Fills what is behind step k with it."""
+        """Repeat the record of step k in all later ones."""
         for array in [*(array for _, array in self.states), *self.fields.values()]:
             array[self.where, k + 1 :] = array[self.where, k][:, None]
 
 
 def fresh(engine: Engine, name: str, n: int, size: int) -> Array:
-    """Memory for a field of n simulations; sensors that are not measured are NaN."""
+    """Allocate a field of n simulations; unsupported sensors are NaN."""
     field = np.zeros((n, size), engine.dtype)
     if name == "sensordata":
         for rows in rows_of(engine.m, engine.unknown):

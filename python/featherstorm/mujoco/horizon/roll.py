@@ -29,10 +29,10 @@ def roll(
     fields: dict[str, Array],
     part: Part,
 ) -> None:
-    """nstep steps of simulations, in place: as one run, or step by step where a simulation is bad.
+    """Run nstep steps of simulations, in place: as one run, or step by step where a simulation is bad.
 
-    control   (n, nstep, len(columns)) what these columns of the state are before each step
-    fields    name -> (n, k) bound fields, renewed by the last step
+    control   (n, nstep, len(columns)) values of these columns of the state before each step
+    fields    name -> (n, k) bound fields, updated by the last step
     """
     if roll_as_one(engine, r, nstep, control, columns, fields, part):
         return
@@ -65,7 +65,7 @@ def roll(
 
 
 def count_warnings(engine: Engine, r: Rows, new: Array) -> None:
-    """Adds new warnings; a simulation that began anew has these alone."""
+    """Add new warnings; a simulation that was reset has only these."""
     rows = np.flatnonzero(new[:, :, NUMBER].any(axis=1))
     if not int(engine.m.opt.disableflags) & NO_AUTORESET:
         r.warning[rows] = 0

@@ -40,11 +40,13 @@ CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
 
 
 class CallsOnDevice(Simulations):
-    """The calls of a Batch that differ on a device. Calls put their work on the batch's stream and do not wait for it; what a call makes for
-    the first time, kernels and memory, takes seconds.
+    """Methods of a Batch that differ on a device.
 
-    ids   of step, forward and reset: as on the CPU, which are sent, and the call waits; or a mask on the device, (nsim,) of the batch's
-          dtype, above zero for the simulations that are meant
+    Calls put their work on the batch's stream and do not wait for it. Kernels and memory that a call makes for the
+    first time take seconds.
+
+    ids   of step, forward and reset: as on the CPU, then they are sent and the call waits; or a mask on the device,
+          (nsim,) of the batch's dtype, above zero for the selected simulations
     """
 
     _arrays: DeviceMemory
@@ -63,7 +65,9 @@ class CallsOnDevice(Simulations):
     # arrays
 
     def bind(self, name: str) -> Any:
-        """A DeviceArray (nsim, ...) of a field of mjData, live and of the batch's dtype. Fields that calls compute are to be read alone.
+        """A DeviceArray (nsim, ...) of a field of mjData, live and of the batch's dtype.
+
+        Fields that calls compute are to be read alone.
 
         Range finders are computed on the CPU: calls wait where they are bound.
         Errors: ValueError for names that there are not, with the reason.
@@ -117,10 +121,10 @@ class CallsOnDevice(Simulations):
         return self._steps[engine]
 
     def _runs(self, ids: Any, sims: Array | None = None) -> list[tuple[Steps, Any, Any]]:
-        """For each engine of a call which simulations run: on the device, and by number as far as the CPU knows them; None: all. What
-        fails is noted.
+        """Return the simulations of a call for each engine: on the device, and by number if the CPU knows them.
 
-        ids    as they were given; those on the device are copied
+        None stands for all. Failures are recorded.
+        ids    as given; those on the device are copied
         sims   the others by number
         """
         refuse_callbacks()
@@ -150,7 +154,10 @@ class CallsOnDevice(Simulations):
         return _featherstorm.traced_sequence(own.model.evaluator, own.dtype, both())
 
     def _chosen(self, ids: Any) -> Array | None:
-        """The simulations of a call by number, None: all, or those that a mask on the device says. Their errors are forgotten."""
+        """The simulations of a call by number, None: all, or those that a mask on the device says.
+
+        Their errors are forgotten.
+        """
         sims = None if device_of(ids) != HOST else selected(ids, self.nsim)
         self._begin(sims)
         return sims
@@ -214,8 +221,8 @@ class CallsOnDevice(Simulations):
     ) -> dict[Any, Any]:
         """As Batch.rollout has it.
 
-        control   (n, nstep, mj_stateSize(model, control_spec)) on the device, of the batch's dtype; numbers of the CPU that broadcast
-                  to it are sent, which waits
+        control   (n, nstep, mj_stateSize(model, control_spec)) on the device, of the batch's dtype; numbers of the CPU
+                  that broadcast to it are sent, which waits
         ids       numbers or a mask of the CPU: records of these n simulations are gathered on the CPU, which waits
         out       record -> DeviceArray, or an array of NumPy, which waits
         Returns record -> DeviceArray (n, nstep, ...) of the batch's dtype, or what `out` has.
@@ -291,7 +298,7 @@ class CallsOnDevice(Simulations):
         return target
 
     def _recorded(self, item: Any) -> list[Place]:
-        """Return the arrays of a record."""
+        """Return the parts of a record."""
         memory = self._arrays
         if isinstance(item, str):
             self.bind(item)  # raises for names that there are not

@@ -1,7 +1,8 @@
 """Kernels for the fields of a batch on a device.
 
-One thing is otherwise than on the CPU: where all simulations of an engine have one model, each kernel is told which of them began anew
-within the step (`anew`, programs.end). For these it gives the numbers of a step from the defaults, which are known.
+One thing is otherwise than on the CPU: where all simulations of an engine have one model, each kernel is told which of
+them began anew within the step (`anew`, programs.end). For these it gives the numbers of a step from the defaults,
+which are known.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NWARNING = int(mujoco.mjtWarning.mjNWARNING)
 
 
 def comes_from_cpu(engine: Engine, name: str) -> bool:
-    """Return whether no kernel on a device computes a field (from_cpu.py)."""
+    """Return True if no kernel on a device computes a field (from_cpu.py)."""
     return measures_apart(engine, parts_of([name], ALL))
 
 
@@ -81,8 +82,12 @@ class DeviceFields(FieldKernels):
 def run_kernel(
     kernel: Kernel, arrays: dict[str, Place], anew: Any, fields: dict[str, Place], memory: DeviceMemory
 ) -> None:
-    """arrays: of the names in kernel.given; anew: memory (nsim or 1, 1), None where the kernel takes none; fields: what is written, by
-    name."""
+    """Run a kernel of fields.
+
+    arrays   of the names in kernel.given
+    anew     memory (nsim or 1, 1), None where the kernel has no such input
+    fields   outputs, by name
+    """
     inputs = [arrays[name].named(name.replace(".", "_")) for name in kernel.given if name in arrays]
     if anew is not None:
         inputs.append(("anew", anew, 0, 1, False))

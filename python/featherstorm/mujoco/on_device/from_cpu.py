@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class FieldsFromCpu:
-    """Fields of an engine that the CPU computes; those on the device are `kernels`. run: simulations to renew, None: all."""
+    """Fields of one engine on the CPU, whose fields on the device are `kernels`.
+
+    run: simulations to update, None: all.
+    """
 
     def __init__(self, engine: Engine, memory: DeviceMemory, kernels: DeviceFields) -> None:
         self.engine, self.memory, self.kernels = engine, memory, kernels
@@ -36,8 +39,12 @@ class FieldsFromCpu:
         self.put(fields, run)
 
     def observe_step(self, at: Place, again: Place | None, names: list[str], found: dict[str, Place], run: Any) -> None:
-        """Compute the fields of the last step. at: the states that it began with; again: above zero where it was one from the defaults
-        instead, None: nowhere; found: what was found in it, by name."""
+        """Update fields of the last step.
+
+        at     the states before it
+        again  above zero where it was repeated from the defaults, None: nowhere
+        found  the solver's results, by name
+        """
         engine = self.engine
         begun, state = self.copy(at), self.copy(self.memory.live["state"])
         last = Last(begun[:, : engine.moved], {name: self.copy(place) for name, place in found.items()})

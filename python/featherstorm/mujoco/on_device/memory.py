@@ -84,7 +84,10 @@ class DeviceMemory:
         return {name: self.room(f"{name}_again", place.size) for name, place in self.begun.items()}
 
     def mask(self, number: int, sims: Array) -> Place:
-        """(nsim, 1) numbers above zero for some simulations, in the memory of this number; it waits where others are there."""
+        """(nsim, 1) numbers above zero for some simulations, in the memory of this number.
+
+        It waits where others are there.
+        """
         place, mask = self.room(f"mask {number}", 1), np.zeros((self.nsim, 1))
         mask[sims] = 1
         key = mask.astype(bool).tobytes()
@@ -118,7 +121,7 @@ class DeviceMemory:
         return self.bound[name]
 
     def names(self) -> list[str]:
-        """Return the names of the bound fields that have numbers."""
+        """Return the names of bound fields that have numbers."""
         return [name for name, place in self.fields.items() if place.size]
 
     # what waits

@@ -1,9 +1,9 @@
-"""Traced functions before and after a step on a device: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
+"""Programs before and after a step on a device, traced: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
 
-Nothing waits for what they find: bad numbers are counted on the device, and a simulation that has some begins anew there.
+Nothing waits for their results: bad numbers are counted on the device, and their simulations are reset there.
 
-Comparisons are written so that NaN fails them: x is good where |x| < bound. A condition must not be turned round (not bad = good),
-for neither holds of NaN.
+Comparisons are written so that NaN fails them: x is good where |x| < bound. A condition must not be inverted (not bad =
+good), because both are false for NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Trace = _featherstorm.Trace
 
 CAUSES = (BAD_QPOS, BAD_QVEL, BAD_QACC, BAD_CTRL)
-# of a simulation: the time from which its steps are counted, their number, the time that its state was given, how long each step is
+# of a simulation: the time from which its steps are counted, their number, the time of its given state, the timestep
 CLOCK = 4
 # of a simulation: for each cause last information and number, then whether this step had some
 WARNING = 2 * len(CAUSES) + 1
@@ -98,13 +98,16 @@ class Simulated:
         return self.state[self.engine.layout.columns[name]]
 
     def count(self, cause: int, bad: Any, number: Any, first: Any) -> None:
-        """Add `number` to a cause where bad > 0; its information is `first`."""
+        """Add `number` to a cause where bad > 0, with the information `first`."""
         k = 2 * CAUSES.index(cause)
         for at, x in ((k, first), (k + 1, self.warning[k + 1] + number), (-1, 1.0)):
             self.warning[at] = np.where(bad > 0, x, self.warning[at])
 
     def begin_anew(self, cause: int, bad: Any, first: Any, row: Any, passed: float) -> None:
-        """Count a fault where bad > 0, and unless the model says otherwise set the state to `row`, `passed` steps from the beginning."""
+        """Count a warning where bad > 0.
+
+        Unless the model disables it, the state becomes `row`, `passed` steps from the beginning.
+        """
         if self.autoreset:
             self.state = np.where(bad > 0, row, self.state)
             self.base = np.where(bad > 0, float(self.engine.initial[0]), self.base)
@@ -125,13 +128,14 @@ def good_numbers(engine: Engine, x: Any) -> Any:
 
 
 def begin(engine: Engine, driven: Array) -> Trace:
-    """Takes times and controls that were written, begins anew where positions or velocities are bad, and makes what a step reads.
+    """Begin a step: read new times and controls, reset on bad positions or velocities, and make the step's inputs.
 
     driven   columns of the state that are given as `control`
-    in   state, clock, warning, control; run > 0: which simulations
-    in   resets, counts, the same for all: whether bad positions and velocities begin anew, how often bad controls are counted
-    out  state_begun, clock_begun, warning_begun; q and ctrl as the step takes them: quaternions of length one, controls zero where
-         one of them is bad
+    in   state, clock, warning, control; run > 0: the simulations that run
+    in   resets, counts, the same for all: whether bad positions and velocities reset, how often bad controls are
+         counted
+    out  state_begun, clock_begun, warning_begun; q and ctrl as inputs of the step: quaternions of unit length, controls
+         zero where one of them is bad
     """
 
     def text(trace: Trace) -> None:
@@ -182,7 +186,8 @@ def give_inputs(trace: Trace, s: Simulated) -> None:
 def begin_again(engine: Engine) -> Trace:
     """Begins anew where the acceleration of a step is bad, which goes again from there.
 
-    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which simulations
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which
+         simulations
     out  state_again, clock_again, warning_again; q and ctrl as in `begin`; anew: 1 where the step goes again
     """
 
@@ -220,8 +225,10 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
         t = t_0 + n h,   t_0 is taken anew where h is another than that of the step before
 
     stepped   the row of the defaults a step later; None: accelerations were looked at before
-    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which simulations
-    out  state, clock, warning; going: 1 where the step was run and had no warning; with `stepped` anew: 1 where the acceleration was bad
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which
+         simulations
+    out  state, clock, warning; going: 1 where the step was run and had no warning; with `stepped` anew: 1 where the
+         acceleration was bad
     """
 
     def text(trace: Trace) -> None:
@@ -304,12 +311,13 @@ def choose(n: int) -> Trace:
 
 
 def last_of_runge_kutta(engine: Engine) -> Trace:
-    """Return the inputs of fields in the last evaluation of a step's equations.
+    """Return the quantities of fields in the last evaluation of a step's equations.
 
         qfrc_constraint = M a - b,   qacc = (v_1 - v_0) / h
 
-    in   mass (nh) packed, b (nv), a (nv) of the last evaluation; v_0 and v_1 (nv) of the step's beginning and end; q_i (nq)
-    out  qfrc_constraint (nv), qacc (nv), qpos (nq) with quaternions of length one
+    in   mass (nh) packed, b (nv), a (nv) of the last evaluation; v_0 and v_1 (nv) of the step's beginning and end; q_i
+         (nq)
+    out  qfrc_constraint (nv), qacc (nv), qpos (nq) with quaternions of unit length
     """
 
     def text(trace: Trace) -> None:

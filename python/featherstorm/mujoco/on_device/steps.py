@@ -5,8 +5,8 @@ step    equations, the contact solver, integration                   host/rollou
 end     bad accelerations begin anew, clocks go on
 fields  of the state at the beginning of the last step
 
-Where all simulations have one model, a step from the defaults is known. Where they have fields of their own it goes again, for those with
-bad accelerations, between `step` and `end`.
+Where all simulations have one model, a step from the defaults is known. Where they have fields of their own it goes
+again, for those with bad accelerations, between `step` and `end`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """The steps of an engine. run: memory (nsim, 1), above zero for the simulations of a call; None: all.
+    """Steps of one engine.
 
-    at   where the state is in the middle of a step, by name
+    run   memory (nsim, 1) of numbers above zero for the simulations of a call; None: all
+    at    places of the state in the middle of a step, by name
     """
 
     def __init__(self, engine: Engine, memory: DeviceMemory) -> None:
@@ -160,8 +161,11 @@ class Steps:
         return [place.named(name) for name, place in places.items() if place.size]
 
     def step(self, found: Places, moved: Place) -> None:
-        """found: array of the sequence (host/simulation/world_sequence.h) -> where it is written at the end; moved: the state's new
-        numbers."""
+        """Run a step.
+
+        found   array of the sequence (host/simulation/world_sequence.h) -> place of its value at the end
+        moved   place of the state's new numbers
+        """
         outputs = [self.changed(name, moved).named(ARRAYS[name]) for name in MOVED if self.changed(name).size]
         outputs += [place.named(name) for name, place in found.items() if place.size]
         if (sequence := self.engine.sequence_for(outputs)) is not None:
@@ -189,7 +193,7 @@ class Steps:
         self.launch(self.ending, given, written, run=self.all(run))
 
     def solve(self, sizes: dict[str, int]) -> Places:
-        """Return the solver's outputs at states, after `begin`."""
+        """Compute the solver's results at states, after `begin`."""
         found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
         outputs = [place.named(name) for name, place in found.items() if place.size]
         if outputs and (sequence := self.engine.solver_for(outputs)) is not None:
@@ -275,7 +279,11 @@ class Steps:
     def compute(
         self, names: list[str], stages: tuple[int, ...], arrays: Places, anew: Any, run: Any, solved: bool = False
     ) -> None:
-        """Runs the kernels of fields behind `begin`. arrays: what is known besides or instead; solved: the solver's numbers are."""
+        """Run the kernels of fields, after `begin`.
+
+        arrays   additional or replaced inputs
+        solved   True: they contain the solver's results
+        """
         memory = self.memory
         parts = parts_of(names, stages)
         if not self.fields.kernels(parts):
@@ -308,7 +316,10 @@ class Steps:
             self.memory.copy(chosen.buffer, place.buffer)
 
     def keyframe(self, key: int) -> None:
-        """Sends the state of a keyframe, that of the defaults for -1. Errors: ValueError where the model does not have it."""
+        """Sends the state of a keyframe, that of the defaults for -1.
+
+        Errors: ValueError where the model does not have it.
+        """
         if key not in self.rows:
             self.rows[key] = self.memory.sent(self.engine.keyframe(key, {})[None])
 

@@ -1,8 +1,8 @@
 """Which model each simulation of a batch on a device runs on.
 
-Fields that are inputs of kernels lie on the device, where nobody looks at their numbers: what a number decides, such as a row of dry
-friction, is there for all simulations. Other fields are NumPy's arrays on the CPU, compared before each call; each different model
-has an engine, whose kernels run for all simulations and are taken where they are meant.
+Fields that are inputs of kernels lie on the device, where nobody looks at their numbers: what a number decides, such as
+a row of dry friction, is there for all simulations. Other fields are NumPy's arrays on the CPU, compared before each
+call; each different model has an engine, whose kernels run for all simulations and are taken where they are meant.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class DeviceVariants(Variants):
             self.own = Engine(self.model, dtype, threads, self.switched, law, of_state=self.of_state)
 
     def reset(self) -> None:
-        """Forgets what differs. Equalities may be switched and mocap bodies moved from the beginning: nobody looks whether they are."""
+        """Forgets what differs.
+
+        Equalities may be switched and mocap bodies moved from the beginning: nobody looks whether they are.
+        """
         super().reset()
         if self.own.moves and self.model.neq:
             self.switched = np.ones(self.model.neq, bool)
@@ -79,7 +82,7 @@ class DeviceVariants(Variants):
         """Numbers of inputs are not looked at."""
 
     def shared_key(self) -> bytes:
-        """Return the key of the set of fields that are inputs."""
+        """Return the key of the fields that are inputs."""
         for name in self.used:
             if TABLES.get(name, False):
                 self.there[name] = np.ones(self.inputs[name].size, bool)
