@@ -38,7 +38,7 @@ class WorldStep(NamedTuple):
 
 def solver(model: Model, dtype: str, law: Rigid | None = None) -> dict[str, Any]:
     """Return the numbers of the solver, and its law. The file's `iterations` bounds its iterations."""
-    most = 100 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
+    most = 200 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
     return {"iterations": most, "tolerance": TOLERANCES[dtype], "rigid": law and law.of_engine()}
 
 

@@ -108,7 +108,7 @@ KINDS: dict[int, Callable[[Any, Any, Any], Any]] = {
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
     """Cast a ray; see EnvironmentState.ray."""
-    from ..world.names import compiled, number_of
+    from .._world.names import compiled, number_of
 
     m, texts = compiled(x.model), x.instance()
     position, turn, sizes = texts.geom_xpos(), texts.geom_xmat(), texts.of("geom_size")
