@@ -1,12 +1,14 @@
 // Regrouping of inertia across joints. RBDA section 9.7 (dynamic equivalence).
 //
-// Revolute: a part of a body that is symmetric about its joint's axis moves in the same way whether it belongs to the body or
-// to its parent: the mass on the axis with its first and second moments along the axis. Moving it leaves m = 0, h_z = 0 and,
-// by choice of the moment along the axis, int z^2 dm = 0 in the second moments and Iyy = 0 in the rotational inertia, which
-// are regrouped apart from each other. Prismatic: the body turns with its parent, so its rotational inertia is moved.
+// Revolute: a part of a body that is symmetric about its joint's axis moves in the same way whether it belongs to the
+// body or to its parent: the mass on the axis with its first and second moments along the axis. Moving it leaves m = 0,
+// h_z = 0 and, by choice of the moment along the axis, int z^2 dm = 0 in the second moments and Iyy = 0 in the
+// rotational inertia, which are regrouped separately. Prismatic: the body rotates with its parent, so its rotational
+// inertia is moved.
 //
-// More operations fold away so; every map of joint quantities, and energy and momentum of a floating robot is unchanged;
-// forces transmitted by single joints are not, nor is the energy of what a robot on a fixed base passes on to the world.
+// More operations fold away. All maps between joint quantities stay unchanged, and so do energy and momentum of a
+// floating robot. Forces transmitted by single joints change, and so does the energy that a robot on a fixed base
+// passes to the world.
 #pragma once
 #include <vector>
 
@@ -14,7 +16,7 @@
 
 namespace featherstorm {
 
-// Moves what can be moved from a body with inertia I to its parent's: the moment along the axis is `along`.
+// Moves the movable part of inertia I of a body to its parent's inertia: the moment along the axis is `along`.
 template <class P> void regroup(const Body<P>& b, const P& along, RigidBodyInertia<P>& I, RigidBodyInertia<P>& parent) {
   const P o(0.0);
   if (b.shape == JointShape::Prismatic) {
@@ -28,7 +30,7 @@ template <class P> void regroup(const Body<P>& b, const P& along, RigidBodyInert
 
 template <class P> Model<P> regrouped(Model<P> m) {
   const RigidBodyInertia<P> world = m.body[0].I;
-  std::vector<RigidBodyInertia<P>> other;  // what second moments are taken of
+  std::vector<RigidBodyInertia<P>> other;  // inertias for the second moments
   for (const Body<P>& b : m.body) other.push_back(b.I);
   for (int i = m.nb; i >= 1; i--) {
     Body<P>& b = m.body[i];

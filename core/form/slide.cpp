@@ -7,8 +7,8 @@
 namespace featherstorm {
 namespace {
 
-// Tries for each body the slides that make a component zero, its own or one of the next bodies', and remembers what is best
-// beyond a parent that has been slid so far.
+// For each body, tries the slides that zero a component of its own origin or of one of the next bodies' origins, and
+// stores the best result for a given slide of the parent.
 class Search {
  public:
   explicit Search(const std::vector<Axis>& axes) : axes_(axes), children_(axes.size()) {
@@ -28,12 +28,12 @@ class Search {
     int components;
     double slide;
   };
-  // length / component, where that is no farther than the robot's size.
+  // Adds length / component unless it is larger than the robot's size.
   void add(std::vector<double>& slides, double length, double component) const {
     if (std::abs(length) <= size_ * std::abs(component) && component != 0) slides.push_back(length / component);
   }
 
-  // The slides of body i that make a component zero of an origin beyond it, through children that slide as well.
+  // Collects the slides of body i that zero a component of an origin below it, through children that slide as well.
   void ask(int i, int generations, std::vector<double>& slides) const {
     for (int c : children_[i]) {
       const Axis& a = axes_[c];
@@ -46,7 +46,7 @@ class Search {
     }
   }
 
-  // The fewest components beyond the parent of body i, whose origin has been slid so far.
+  // The fewest components below the parent of body i, for this slide of the parent's origin.
   const Best& best(int i, double parent_slide) {
     const auto [at, added] = known_.try_emplace({i, std::lround(parent_slide * 1e9)}, Best{1 << 20, 0});
     if (!added) return at->second;

@@ -1,14 +1,16 @@
-// Origins of bodies slid along the axes of their joints, the half of Denavit-Hartenberg's choice that building leaves open.
+// Origins of bodies slid along the axes of their joints: the half of the Denavit-Hartenberg choice that model building
+// leaves open.
 //
-// Any point of its axis serves a revolute joint as origin. Of parallel axes each can have its origin beside the one before;
-// of two that are not parallel, one can meet their common normal: so most origins have one or two components in the parent's
-// frame instead of three, and every component costs operations in every transform.
+// Any point on its axis is a valid origin for a revolute joint. On parallel axes each origin can be placed beside the
+// previous one; on axes that are not parallel it can be placed on their common normal. Then most origins have one or
+// two components in the parent's frame instead of three, and every component costs operations in every transform.
 //
-// An origin far from its body costs digits: about one that lies t away, a body of mass m has moments of m t^2, of which those of
-// the body itself, or of a robot of size l, are what is left. That takes 2 log10(t / l) digits. So no origin slides farther than
-// the robot's own size; where axes are almost parallel their common normal is kilometres away, and origins stay as given.
-// Nothing is rounded but what rounding has left of a zero. What is said about bodies' own origins
-// (forces on bodies, loops, contacts) is not carried along: this is for maps of joint and frame quantities alone.
+// An origin far from its body costs digits. About an origin at distance t a body of mass m has moments of m t^2; the
+// moments of the body itself, or of a robot of size l, are small differences of these. This costs 2 log10(t / l)
+// digits. Therefore no origin slides farther than the robot's own size. Where axes are almost parallel their common
+// normal is kilometres away, and origins stay as given. Nothing is rounded except the rounding errors of zeros. Data
+// about the bodies' own origins (forces on bodies, loops, contacts) are not converted: this is only for maps of joint
+// and frame quantities.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -17,20 +19,23 @@
 
 namespace featherstorm {
 
-// A body for the choice: its axis z and its origin r in its parent's frame [m], and whether the origin may slide along z.
+// A body for the choice: its axis z and its origin r in its parent's frame [m], and whether the origin may slide along
+// z.
 struct Axis {
   int parent = 0;
   bool slides = false;
   Vec3<double> r, z;
 };
-// How far to slide each origin [m], for the fewest components other than zero; bodies of the world are not counted. Entry 0 is
-// the world's. None slides farther than the greatest distance of an origin from its parent's.
+// The slide of each origin [m] for the fewest nonzero components; bodies of the world are not counted. Entry 0 is the
+// world's. None slides farther than the greatest distance of an origin from its parent's.
 std::vector<double> slides(const std::vector<Axis>& axes);
 
-// Where origin i is in its parent's frame once it and its parent's have slid; exactly zero what is zero up to rounding.
+// Position of origin i in its parent's frame after both have slid; components that are zero up to rounding are exactly
+// zero.
 Vec3<double> slid_origin(const Axis& axis, double slide, double parent_slide);
 
-// The same robot with its origins slid, where placements are constants; with the same frames, at other places in their bodies.
+// The same robot with its origins slid, where placements are constants; frames stay the same but have other positions
+// in their bodies.
 template <class P> Model<P> slid(Model<P> m) {
   std::vector<Axis> axes(m.nb + 1);
   for (int i = 1; i <= m.nb; i++) {

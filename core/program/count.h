@@ -1,23 +1,23 @@
 #pragma once
-// What a program costs: its operations, and the values it must hold at once in a given order of its statements.
+// Cost of a program: its operations, and the largest number of values held at once in a given order of its statements.
 #include <vector>
 
 #include "core/trace/program.h"
 
 namespace featherstorm {
 
-// Products that need no instruction of their own: where every use of a product is a sum that has taken no other
-// product, those sums become multiply-adds.
+// Products that need no instruction of their own. A product folds if each of its uses is a sum that has not taken
+// another product; these sums become multiply-adds.
 struct Fusion {
-  std::vector<char> folded;  // node -> whether it is such a product
+  std::vector<char> folded;  // node -> 1 if it is such a product
   std::vector<int> product;  // node -> the product that this sum takes, or -1
 };
 
 // Chooses the products to fold, those of fewest uses first.
 Fusion fuse(const Program& p);
 
-// Most values held at once in this order. A value is held from its statement to its last use; outputs of a carried
-// program to the end of the pass, and its carried inputs from the beginning. Folded products are never held.
+// Largest number of values held at once in this order. A value is held from its statement to its last use. Outputs of a
+// carried program are held to the end of a pass, its carried inputs from the beginning. Folded products are never held.
 int max_live(const Program& p, const std::vector<int>& order, const Fusion& fusion);
 
 struct Counts {
@@ -26,8 +26,8 @@ struct Counts {
   int fused = 0;     // products folded into a multiply-add
   int rcp = 0;       // reciprocals
   int sqrt = 0;      // square roots
-  int sincos = 0;    // angles of which sine, cosine or both are taken
-  int other = 0;     // all else: exp, log, atan2, min, max, abs, floor, comparisons, select
+  int sincos = 0;    // angles with a sine, a cosine or both
+  int other = 0;     // all others: exp, log, atan2, min, max, abs, floor, comparisons, select
   int loads = 0;     // inputs read
   int stores = 0;    // outputs written
   int max_live = 0;  // most values held at once

@@ -72,8 +72,8 @@ TracedArrays outputs_of(const Program& p, const std::vector<Expr>& nodes) {
   return out;
 }
 
-// What a change of each operand of `n` changes it by: f(k, slope) for operands whose slope is a product, and
-// g(k, condition, taken) for those that the value passes through under a condition. x: the operands, y: the value.
+// The change of `n` for a change of each operand. Calls f(k, slope) for operands whose slope is a product, and
+// g(k, condition, taken) for operands whose change passes through under a condition. x: the operands, y: the value.
 template <class F, class G> void slopes(const Node& n, const Expr x[3], Expr y, F f, G g) {
   switch (n.op) {
     case Op::Add: return f(0, Expr(1)), f(1, Expr(1));
@@ -122,7 +122,7 @@ void operands_of(const Node& n, const std::vector<Expr>& nodes, Expr x[3]) {
   for (int k = 0; k < arity(n.op); k++) x[k] = value_of(n.operand[k], nodes);
 }
 
-// The inputs of a derived program: those of p, `added` arrays between the others and the uniform ones.
+// The inputs of a derived program: those of p, with the `added` arrays before the uniform ones.
 struct Inputs { TracedArrays of_p, added; };
 Inputs declare(const Program& p, Program& d, const std::vector<Program::Array>& added) {
   Inputs in;

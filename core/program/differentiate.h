@@ -1,13 +1,13 @@
-// Derivatives of a traced program, as operations on traced numbers of their own: they fold, share terms and are
-// scheduled, emitted and assembled like any other program.
+// Derivatives of a traced program, as operations on traced numbers: they fold, share terms and are scheduled, emitted
+// and assembled like any other program.
 //
 //   Program g = vjp(p);   reverse mode: inputs of p, y_bar of each output y   ->  x_bar = sum (dy/dx)^T y_bar
 //   Program f = jvp(p);   forward mode: inputs of p, x_tan of each input x    ->  y_tan = sum (dy/dx) x_tan
 //
-// Reverse mode costs two to three times the program for all inputs together, forward mode as much for one direction.
-// Derivatives are taken with respect to components: those of quaternions are those of a function on all of R^4, whatever
-// it is off the unit sphere. Uniform inputs are held fixed. Where a function has a corner (min, max, abs, select), the
-// derivative is that of the branch that gave the value; floor and conditions have none.
+// Reverse mode costs two to three times the program for all inputs together. Forward mode costs as much for one
+// direction. Derivatives are with respect to components: the components of a quaternion are variables in R^4, on and
+// off the unit sphere. Uniform inputs are held fixed. At a corner of a function (min, max, abs, select) the derivative
+// is that of the branch that gave the value; floor and conditions have none.
 //
 // Griewank and Walther, Evaluating Derivatives, chapters 3 and 4.
 #pragma once
@@ -20,7 +20,7 @@ namespace featherstorm {
 
 using TracedArrays = std::vector<std::vector<Expr>>;
 
-// What the names of cotangents and tangents end in.
+// Suffixes of the names of cotangents and tangents.
 inline constexpr const char* cotangent_suffix = "_bar";
 inline constexpr const char* tangent_suffix = "_tan";
 
@@ -34,10 +34,11 @@ TracedArrays pull_back(const Program& p, const TracedArrays& in, const TracedArr
 // x_tan[k] for input array k, empty where it is held fixed; returns one array for each output array.
 TracedArrays push_forward(const Program& p, const TracedArrays& in, const TracedArrays& x_tan);
 
-// Programs of their own. Input arrays: those of p that are not uniform, the cotangents or tangents, the uniform ones.
-// Throws std::invalid_argument where an added name is taken. Carried arrays of p are not carried.
+// The derivatives as programs. Input arrays: those of p that are not uniform, the cotangents or tangents, the uniform
+// ones. Throws std::invalid_argument where an added name is taken. Carried arrays of p are not carried.
 Program vjp(const Program& p);
-// Of some outputs, by some inputs; the other outputs' cotangents are zero. Throws std::invalid_argument for names that p does not have.
+// The derivative of some outputs with respect to some inputs; cotangents of the other outputs are zero. Throws
+// std::invalid_argument for names that p does not have.
 Program vjp(const Program& p, const std::vector<std::string>& of, const std::vector<std::string>& by);
 Program jvp(const Program& p);
 

@@ -5,7 +5,7 @@ namespace {
 
 Edge mapped(const std::vector<int>& node, Edge e) { return Edge::of(node[e.node()], e.negative()); }
 
-// Copies a node whose operands are there.
+// Copies a node whose operands are copied already.
 int copy(const Node& n, const std::vector<int>& node, Graph& to) {
   if (n.op == Op::Const) return to.constant(n.value).node();
   if (n.op == Op::Input) return to.input(n.array, n.component).node();
@@ -41,7 +41,7 @@ std::optional<Split> hoist(const Program& p) {
     for (int k = operands(g, i, nodes); k-- > 0;) varies[i] |= varies[nodes[k]];
     moves[i] = !varies[i] && arity(n.op) > 0 && !is_condition(n.op) && !fusion.folded[i];
   }
-  // what the pass needs of what moves; products and conditions go where their users are, or to both
+  // values that the pass needs; products and conditions are placed with their users, in one part or in both
   std::vector<char> in_pass(g.size(), 0), in_setup(g.size(), 0);
   for (const auto& values : p.results)
     for (Expr x : values) in_pass[x.edge().node()] = 1;

@@ -8,7 +8,7 @@
 namespace featherstorm {
 namespace {
 
-// Cycles until the result can be used, on recent x86 and ARM vector units.
+// Cycles until the result is available, on recent x86 and ARM vector units.
 int latency(Op op) {
   switch (op) {
     case Op::Const: return 0;
@@ -59,13 +59,13 @@ std::vector<int> latency_order(const Program& p, int held) {
     if (schedule.is_operation(i)) rest.push_back(i);
   }
 
-  std::vector<long> arrival(p.graph.size(), 0);  // cycle at which the operands of an operation are there
+  std::vector<long> arrival(p.graph.size(), 0);  // cycle at which the operands of an operation are available
   std::vector<int> operations, freed, changed;
   long cycle = 0;
   int issued = 0;
   std::size_t front = 0;
   while (front < rest.size()) {
-    // among the next statements: those that can start now, the longest chain first
+    // among the next statements: one that can start now, the longest chain first
     int best = -1;
     for (std::size_t k = front, seen = 0; k < rest.size() && seen < window; ++k) {
       int i = rest[k];
@@ -75,7 +75,7 @@ std::vector<int> latency_order(const Program& p, int held) {
       if (k > front && schedule.live() >= held && schedule.gain(i) < 0) continue;
       if (best < 0 || length[i] > length[best]) best = i;
     }
-    // none: the next in line, if enough is held already; otherwise wait
+    // none can start: take the next in line if enough values are held already, otherwise wait
     if (best < 0) {
       if (schedule.live() >= held) best = rest[front];
       ++cycle, issued = 0;

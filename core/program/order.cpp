@@ -18,7 +18,7 @@ std::vector<int> trace_order(const Program& p) {
   return insert_inputs(p, operations);
 }
 
-// One greedy order: falling `patience` nodes behind the trace counts as much as one live value.
+// One greedy order: being `patience` nodes behind the trace counts as much as one live value.
 static std::vector<int> greedy_order(const Program& p, double patience) {
   Schedule schedule(p);
   std::vector<int> operations, freed = schedule.ready(), changed;
@@ -72,7 +72,7 @@ std::vector<int> sethi_ullman_order(const Program& p) {
     if (g.node(i).op != Op::Const) need[i] = std::max(1, most == second ? most + 1 : most);
   }
 
-  // Depth first with a stack of (node, whether its operands are placed).
+  // Depth first with a stack of (node, true if its operands are placed).
   std::vector<int> operations;
   std::vector<char> placed(g.size(), 0);
   std::vector<std::pair<int, bool>> stack;

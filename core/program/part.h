@@ -1,4 +1,4 @@
-// Some of a program's outputs as a program of their own.
+// A program of some outputs of another program.
 #pragma once
 #include <functional>
 
@@ -6,8 +6,8 @@
 
 namespace featherstorm {
 
-// The outputs whose names are chosen, in their order, with what they depend on: inputs that none of them reads are left out. Carried pairs
-// are not taken along.
+// The outputs with chosen names, in their order, and the operations they depend on. Inputs that none of them reads are
+// left out, and so are carried pairs.
 Program part_of(const Program& p, const std::function<bool(const std::string&)>& chosen);
 
 }  // namespace featherstorm

@@ -9,7 +9,7 @@
 namespace featherstorm {
 namespace {
 
-// The roles whose limbs' inputs each node depends on, a bit each.
+// For each node a bit mask of the roles with inputs (of their limbs) that the node depends on.
 std::vector<unsigned> support(const Cut& c, const std::vector<int>& role_of_body) {
   std::vector<unsigned> mask(c.g.size(), 0);
   for (int i = 0; i < c.g.size(); i++) {
@@ -25,7 +25,8 @@ std::vector<unsigned> support(const Cut& c, const std::vector<int>& role_of_body
   return mask;
 }
 
-// The roles whose limbs' outputs depend on each node; bit 31 for outputs of the trunk and of no body.
+// For each node a bit mask of the roles with outputs (of their limbs) that depend on the node. Bit 31 stands for
+// outputs of the trunk and of no body.
 std::vector<unsigned> reach(const Cut& c, const std::vector<int>& role_of_body) {
   std::vector<unsigned> mask(c.g.size(), 0);
   for (std::size_t j = 0; j < c.p.results.size(); j++)
@@ -54,7 +55,7 @@ std::vector<unsigned> reach(const Cut& c, const std::vector<int>& role_of_body) 
 
 Home homes(const Cut& c, const std::vector<int>& role_of_body, bool common_for_all) {
   const std::vector<unsigned> up = support(c, role_of_body), down = reach(c, role_of_body);
-  std::vector<char> behind(c.g.size(), 0);  // whether a common value is among what it depends on
+  std::vector<char> behind(c.g.size(), 0);  // 1 if the node depends on a common value
   Home h{std::vector<int>(c.g.size(), Home::every), std::vector<int>(c.g.size(), 0)};
   int nodes[3];
   for (int i = 0; i < c.g.size(); i++) {
@@ -77,7 +78,8 @@ Home homes(const Cut& c, const std::vector<int>& role_of_body, bool common_for_a
   return h;
 }
 
-// The limbs for each trunk that is tried: the heaviest limb gives its bodies up to its first branching to the trunk.
+// The limbs for each trial trunk: at each trial the heaviest limb gives its bodies up to its first branching to the
+// trunk.
 std::vector<std::vector<int>> limbs_to_try(const Bodies& bodies, const std::vector<long>& weight) {
   const int n = int(bodies.parent.size());
   std::vector<std::vector<int>> children(n);
@@ -99,7 +101,7 @@ std::vector<std::vector<int>> limbs_to_try(const Bodies& bodies, const std::vect
   return tries;
 }
 
-// body -> the number of its limb, -1 in the trunk
+// body -> index of its limb, -1 in the trunk
 std::vector<int> limb_of_body(const Bodies& bodies, const std::vector<int>& limbs) {
   std::vector<int> limb(bodies.parent.size(), -1);
   for (std::size_t k = 0; k < limbs.size(); k++) limb[limbs[k]] = int(k);
@@ -108,14 +110,14 @@ std::vector<int> limb_of_body(const Bodies& bodies, const std::vector<int>& limb
   return limb;
 }
 
-// Limbs to roles, the heaviest first to the role with the least.
+// Assigns limbs to roles, the heaviest limb first, each to the role with the least load.
 std::vector<int> pack(const std::vector<long>& weight, int roles) {
   std::vector<int> role(weight.size()), by_weight(weight.size());
   std::iota(by_weight.begin(), by_weight.end(), 0);
   std::stable_sort(by_weight.begin(), by_weight.end(), [&](int a, int b) { return weight[a] > weight[b]; });
   std::vector<long> load(roles, 0);
   for (int k : by_weight) {
-    // of equal roles the last one: role 0 has the trunk
+    // among equal roles the last one, because role 0 has the trunk
     const auto least = std::min_element(load.rbegin(), load.rend());
     role[k] = roles - 1 - int(least - load.rbegin());
     *least += weight[k];
@@ -156,7 +158,7 @@ RoleProgram partition(const Program& p, const Bodies& bodies, int roles, const s
   Cut c{p, p.graph, order, bodies, live_nodes(p), fuse(p), {}};
   for (int i = 0; i < c.g.size(); i++) c.cost.push_back(c.fusion.folded[i] ? 0 : device_instructions(c.g.node(i).op));
 
-  // work that depends on one body alone, as a first guess of its weight
+  // work that depends on one body alone, as a first estimate of its weight
   std::vector<long> weight(bodies.parent.size(), 0);
   for (const auto& array : bodies.input)
     for (int b : array) weight[b]++;

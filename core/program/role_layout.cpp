@@ -10,7 +10,7 @@ namespace {
 
 constexpr long barrier_cost = 20;  // instructions that could be issued while warps wait for each other
 
-// Walks through all roles and phases and writes down their steps.
+// Iterates over all roles and phases and records their steps.
 class Layout {
  public:
   Layout(const Cut& c, const Home& h, int roles)
@@ -29,13 +29,13 @@ class Layout {
       for (auto [from, to] : c.p.carried)
         if (n.op == Op::Input && n.array == to) becomes_[from][n.component] = i;
     }
-    for (int pass = 0; pass < 2; pass++) {  // the first tells what is fetched
+    for (int pass = 0; pass < 2; pass++) {  // the first pass finds the values that are fetched
       r = {};
       r.steps.resize(roles), r.before.resize(roles), r.after.resize(roles);
       for (int role = 0; role < roles; role++) walk(role);
       if (pass == 0) store_slots();
     }
-    // without a statement that belongs to a role, role 0 has its one phase all the same
+    // without a statement that belongs to a role, role 0 still has one phase
     r.slots = slots_, r.phases = std::max(1, std::popcount(used_)) + end_barriers_;
     for (int i : last_fetch_) r.exchanged += i >= 0;
     for (const auto& slots : next_slot_)
@@ -54,7 +54,7 @@ class Layout {
   void store(int node) {
     for (Place o : outputs_[node]) add({RoleStep::store, node, 0, o.array, o.component});
   }
-  // Who computes a result: role 0 those that are constants, inputs or common values.
+  // The role that computes a result: role 0 for constants, inputs and common values.
   int producer(int node) const { return has_home(c_, node) && h_.role[node] != Home::every ? h_.role[node] : 0; }
 
   // Makes the value of a node available in this role.
@@ -130,7 +130,7 @@ class Layout {
     });
   }
 
-  // A slot is free again in the phases behind the last one that reads it.
+  // Assigns slots. A slot is free again in the phases after the last one that reads it.
   void store_slots() {
     std::vector<int> free_from;
     for (int phase = 0; phase < 4; phase++)
@@ -143,12 +143,12 @@ class Layout {
         slot_[i] = int(s);
       }
     slots_ = int(free_from.size());
-    // next values have slots of their own: they are read when the next pass has begun
+    // next values have slots of their own, because they are read after the next pass has begun
     for_each_output([&](int node, Place o) {
       const int input = becomes_[o.array][o.component];
       if (input >= 0 && (users_[input] & ~(1u << producer(node)))) next_slot_[o.array][o.component] = slots_++;
     });
-    // the loop's stores must wait for the loads before it, and what is read for a pass for who writes the next
+    // the loop's stores wait for the loads before it, and reads of a pass come before writes of the next values
     if (carried()) end_barriers_ = std::popcount(used_) > 1 ? 1 : 2;
   }
 
@@ -181,14 +181,14 @@ class Layout {
   const Home& h_;
   const int roles_;
   unsigned used_ = 0;                        // phases with statements
-  std::vector<std::vector<Place>> outputs_;  // node -> the results that it is
-  std::vector<std::vector<int>> becomes_;    // output -> the carried input whose place it takes, or -1
+  std::vector<std::vector<Place>> outputs_;  // node -> its outputs
+  std::vector<std::vector<int>> becomes_;    // output -> the carried input that it becomes, or -1
   std::vector<int> last_fetch_;              // node -> the last phase in which another role fetches it, -1: none
   std::vector<int> slot_;
   std::vector<unsigned> users_;              // carried input -> the roles that use it
-  std::vector<std::vector<int>> next_slot_;  // output -> where its users find the next value, or -1
+  std::vector<std::vector<int>> next_slot_;  // output -> slot of the next value, or -1
   int slots_ = 0, end_barriers_ = 0;
-  // of the walk
+  // state of the iteration
   int role_ = 0, phase_ = 0;
   std::vector<RoleStep>* steps_ = nullptr;
   std::vector<char> have_;

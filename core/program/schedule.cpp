@@ -100,7 +100,7 @@ std::vector<int> insert_inputs(const Program& p, const std::vector<int>& operati
     for (int k = 0; k < n; ++k) load(nodes[k]);
     order.push_back(i);
   }
-  // what remains goes straight to an output
+  // the remaining nodes are outputs without users
   for (int i = 0; i < p.graph.size(); ++i) {
     if (live[i]) load(i);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What the orders share: who uses what, and the state of a list scheduler.
+// Common parts of the orders: users of values, and the state of a list scheduler.
 #include <vector>
 
 #include "core/trace/program.h"
@@ -14,7 +14,7 @@ struct Users {
 
 Users find_users(const Program& p, const std::vector<char>& live);
 
-// A list scheduler's view: which operations can go next, and what each would do to the number of live values.
+// The state of a list scheduler: operations that can go next, and the effect of each on the number of live values.
 class Schedule {
  public:
   explicit Schedule(const Program& p);
@@ -28,7 +28,7 @@ class Schedule {
   // Places an operation; appends to `freed` those that became ready, to `changed` those whose gain may have risen.
   void place(int i, std::vector<int>& freed, std::vector<int>& changed);
 
-  // Whether its operands are computed.
+  // True if its operands are computed.
   bool can_go(int i) const { return missing_[i] == 0; }
   bool placed(int i) const { return placed_[i]; }
   bool is_operation(int i) const;

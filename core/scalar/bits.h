@@ -7,7 +7,7 @@
 
 namespace featherstorm {
 
-// The place of the lowest bit that is set, and of the highest one; some must be.
+// Index of the lowest set bit, and of the highest one; at least one must be set.
 FS_HD int lowest_bit(std::uint64_t bits) {
 #ifdef __CUDA_ARCH__
   return __ffsll(static_cast<long long>(bits)) - 1;

@@ -1,14 +1,14 @@
-// Uniform numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy as 1, 2, 3").
-// There is no state: a number is a function of where it belongs,
+// Uniform random numbers by counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011, "Parallel random numbers: as easy
+// as 1, 2, 3"). There is no state: a number is a function of its counter,
 //
 //   w = philox(counter = (env, episode, step, 2^16 function + floor(slot / 4)), key = seed), 4 words of 32 bits
 //   u = (floor(w[slot mod 4] / 2^9) + 1/2) / 2^23
 //
-// within (0, 1): an odd multiple of 2^-24, which a float holds exactly, so float and double are the same number.
+// within (0, 1): an odd multiple of 2^-24. A float holds it exactly, so float and double are equal.
 #pragma once
 #include <cstdint>
 
-// Inlined, because what is compiled for one instruction set may not serve another.
+// Inlined, because code compiled for one instruction set may not be used for another.
 #ifdef __CUDACC__
 #define FEATHERSTORM_DRAWS_INLINE __host__ __device__ __forceinline__
 #else
@@ -17,12 +17,12 @@
 
 namespace featherstorm {
 
-// What all instances of a stage that draws have in common (host/rollout/draw_stage.h).
+// Parameters of a stage that draws, the same for all instances (host/rollout/draw_stage.h).
 struct UniformDraw {
-  int count;               // numbers of an instance, its slots
-  std::uint32_t function;  // below 2^16: another one draws other numbers
+  int count;               // numbers per instance, its slots
+  std::uint32_t function;  // below 2^16; each function draws other numbers
   bool next_episode;       // counts episode + 1 and step 0
-  bool conditional;        // draws where it is needed alone
+  bool conditional;        // draws only where it is needed
 };
 inline constexpr int most_draws = 4 * 65536;
 inline constexpr std::uint32_t most_draw_functions = 65536;
@@ -45,8 +45,8 @@ FEATHERSTORM_DRAWS_INLINE Real uniform_of(std::uint32_t word) {
   return (static_cast<Real>(static_cast<std::int32_t>(word >> 9)) + Real(0.5)) * (Real(1) / 8388608);
 }
 
-// The words that count an instance: `key` has the seed as four pieces of 16 bits and the instance's number as two, lowest first;
-// all are whole numbers below 2^24.
+// The words of an instance's counter. `key` has the seed as four pieces of 16 bits and the instance's index as two,
+// lowest first; all are whole numbers below 2^24.
 struct DrawCounter { std::uint32_t low, high, env, episode, step; };
 template <class Real, class Key>
 FEATHERSTORM_DRAWS_INLINE DrawCounter draw_counter(const UniformDraw& draw, const Key& key, Real episode, Real step) {

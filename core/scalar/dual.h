@@ -1,9 +1,9 @@
-// A number with its derivative, x + d eps with eps^2 = 0: a scalar for the texts of core/ that differentiates them.
+// A number with its derivative, x + d eps with eps^2 = 0: a scalar that differentiates the algorithms of core/.
 //
 //   f(x + d eps) = f(x) + f'(x) d eps
 //
-// Any algorithm called with arrays of Dual<T> returns its values and their exact derivatives along one direction; a Dual
-// of a Dual has second derivatives. Kinks (abs, min, max, select) take the derivative of the branch they select.
+// Any algorithm called with arrays of Dual<T> returns its values and their exact derivatives along one direction; a
+// Dual of a Dual has second derivatives. Kinks (abs, min, max, select) use the derivative of the branch they select.
 #pragma once
 #include <Eigen/Core>
 

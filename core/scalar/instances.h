@@ -1,4 +1,4 @@
-// Sets of the instances that a scalar holds side by side, a bit each.
+// Sets of the instances in a scalar, one bit for each.
 #pragma once
 #include "core/scalar/scalar.h"
 
@@ -8,7 +8,7 @@ namespace featherstorm {
 FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
 FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
 
-// A set as the condition that select() takes.
+// A set as a condition for select().
 template <class T> struct InstancesOf {
   FS_HD static bool where(unsigned bits) { return bits != 0; }
 };
@@ -16,7 +16,7 @@ template <class T> FS_HD auto where(unsigned bits) { return InstancesOf<T>::wher
 
 template <class T> inline constexpr unsigned all_instances = lanes<T> == 32 ? ~0u : (1u << lanes<T>)-1;
 
-// What a scalar holds for each instance, and that of one of them.
+// The type of one instance's number in a scalar, and access to it.
 template <class T> struct NumberIn { using Type = T; };
 template <class Number, class T> FS_HD Number& number_of(T& x, int instance) {
   return reinterpret_cast<Number*>(&x)[instance];
@@ -25,7 +25,7 @@ template <class Number, class T> FS_HD const Number& number_of(const T& x, int i
   return reinterpret_cast<const Number*>(&x)[instance];
 }
 
-// A scalar with number(i) of each instance i. Packs have their own.
+// Makes a scalar from number(i) of each instance i. Packs have their own.
 template <class T> FS_HD T number_by_number(auto&& number) {
   if constexpr (lanes<T> == 1) return T(number(0));
   else return NumberIn<T>::pack(number);

@@ -1,4 +1,4 @@
-// The one question that texts ask about their scalar.
+// A test of the scalar's type, the only one that algorithms use.
 #pragma once
 #include <type_traits>
 
@@ -8,7 +8,7 @@ namespace featherstorm {
 
 class Expr;
 
-// Whether a scalar is traced, so that a joint's text is called with it as a whole and not lane by lane.
+// True if a scalar is traced: an algorithm of a joint then receives it as a whole and not lane by lane.
 template <class T> inline constexpr bool is_traced = std::is_same_v<T, Expr>;
 template <class T> inline constexpr bool is_traced<Dual<T>> = is_traced<T>;
 

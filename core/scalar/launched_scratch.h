@@ -1,10 +1,11 @@
-// Working memory of a thread of a launch: two stacks in memory that the launch is given, in place of the blocks of scratch.h.
+// Working memory of a thread of a launch: two stacks in memory given to the launch, in place of the blocks of
+// scratch.h.
 //
-// Numbers of the 32 threads of a warp lie side by side, number k of lane l at 32 k + l, so that a warp which goes through arrays of
-// one shape loads whole lines. What is no number lies in one piece for each thread. A kernel has numbers of one precision alone:
-// what differs from thread to thread is how many it holds, not where the k-th lies.
+// Numbers of the 32 threads of a warp are interleaved, number k of lane l at 32 k + l, so that a warp that reads arrays
+// of one shape loads whole lines. Elements of other types are contiguous for each thread. A kernel has numbers of one
+// precision alone: threads differ in the count of their numbers, not in the position of the k-th number.
 //
-// The launch's memory is made for the most that its kernel takes. A thread that wants more ends the kernel: on a device its
+// The launch's memory has the size of its kernel's maximum. A thread that needs more ends the kernel: on a device its
 // stream fails, on the host std::bad_alloc is thrown.
 #pragma once
 #include <new>
@@ -14,18 +15,18 @@
 
 namespace featherstorm {
 
-// The most threads of a block whose threads have such stacks.
+// The largest number of threads of a block whose threads have such stacks.
 inline constexpr int launched_threads = 64;
 inline constexpr int launched_lanes = 32;
 
-// Of one thread; offsets in numbers and in bytes.
+// The stack of one thread; offsets in numbers and in bytes.
 struct LaunchedStack {
   void* number;  // its first
   unsigned char* byte;
   int numbers, bytes;            // in use
-  int most_numbers, most_bytes;  // there are
+  int most_numbers, most_bytes;  // available
 };
-// What a thread has used at once, at most; of the host's threads, for tests of how much a launch is given.
+// Largest use of a thread's stacks; only for the host's threads, for tests of the memory given to a launch.
 struct LaunchedPeak { int numbers, bytes; };
 
 #ifndef __CUDA_ARCH__
@@ -53,14 +54,14 @@ FS_HD void use_launched(LaunchedStack& s, int numbers, int bytes) {
 #endif
 }
 
-// What stands for a pointer to numbers.
+// A pointer-like type for numbers.
 template <class T> struct LaunchedNumbers {
   T* first = nullptr;
   FS_HD T& operator[](int k) const { return first[launched_lanes * k]; }
   FS_HD LaunchedNumbers operator+(int k) const { return {first + launched_lanes * k}; }
 };
 
-// `count` elements, uninitialised, given back at the end of the scope.
+// `count` elements, uninitialised, released at the end of the scope.
 template <class Element> class LaunchedScratch {
  public:
   static constexpr bool are_numbers = std::is_floating_point_v<Element>;
@@ -82,7 +83,7 @@ template <class Element> class LaunchedScratch {
   FS_HD Element& operator[](int i) const { return data_[i]; }
   FS_HD auto data() const { return data_; }
 
-  // What such an array takes: numbers, or bytes.
+  // The size of such an array: numbers, or bytes.
   FS_HD static constexpr int size_of(int count) {
     constexpr int size = static_cast<int>(sizeof(Element)), alignment = 16;
     return are_numbers ? count : (count * size + alignment - 1) / alignment * alignment;

@@ -1,11 +1,11 @@
-// The scalars an algorithm may be instantiated with, and the few functions it may call on them.
+// The scalars of an algorithm, and the few functions it may call on them.
 //
 // A scalar T offers + - * and unary -, and, found by argument-dependent lookup or declared here:
 //   sincos(x, s, c)   sine and cosine        rcp(x)            1/x
 //   sqrt, exp, log, atan2, asin, min, max, abs
 //   x < y, x <= y     a condition (bool for double and float), used only in
 //   select(condition, a, b)                  a where the condition holds, else b; both sides are evaluated
-// There is no branch on a scalar: one value of a batch cannot take another path than its neighbours.
+// There is no branch on a scalar: all instances of a pack take the same path.
 #pragma once
 #include <cmath>
 #include <type_traits>
@@ -48,15 +48,15 @@ using std::exp;
 using std::log;
 using std::sqrt;
 
-// The scalar an array of numbers holds: double for double*, float pack for a view of a batch.
+// The scalar type of an array of numbers: double for double*, float pack for a view of a batch.
 template <class Array> using ScalarOf = std::remove_cv_t<std::remove_reference_t<decltype(std::declval<Array&>()[0])>>;
 
-// How many instances a scalar holds, and access to one of them.
+// Number of instances in a scalar, and access to one of them.
 template <class T> inline constexpr int lanes = 1;
 template <class T> FS_HD double lane(const T& x, int) { return x; }
 template <class T> FS_HD void set_lane(T& x, int, double value) { x = T(value); }
 
-// An input that is absent: every component is zero, and whatever depends on it alone folds away.
+// An absent input: every component is zero, and all operations that depend only on it fold away.
 template <class T> struct Zeros {
   FS_HD T operator[](int) const { return T(0.0); }
 };

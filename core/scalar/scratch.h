@@ -1,11 +1,11 @@
-// Working memory of one algorithm call: arrays of known element type and a length the model gives,
+// Working memory of one algorithm call: arrays of known element type whose length depends on the model,
 //
 //   auto x = scratch<T>(m.nx);
 //
-// With a Model (counts are ints) the memory is a stack of blocks that belongs to the thread and is kept between calls, so
-// a warm call never allocates. With a device model (cuda/kernels/device_model.h; counts are Bounded) it is a local array. A source
-// that begins with FEATHERSTORM_LAUNCHED_SCRATCH defined is compiled for launches that bring their memory along
-// (launched_scratch.h): kernels whose counts are not known when they are compiled.
+// With a Model (counts are ints) the memory is a stack of blocks that belongs to the thread and is kept between calls,
+// so a warm call never allocates. With a device model (cuda/kernels/device_model.h; counts are Bounded) it is a local
+// array. A source file that defines FEATHERSTORM_LAUNCHED_SCRATCH at its beginning is compiled for launches that
+// provide the memory (launched_scratch.h): kernels whose counts are not known at compile time.
 #pragma once
 #include <cassert>
 #include <cstddef>
@@ -37,8 +37,8 @@ template <int a, int b> FS_HD constexpr Bounded<a * b> product(Bounded<a> x, Bou
 FS_HD constexpr int sixfold(int a) { return 6 * a; }
 template <int a> FS_HD constexpr Bounded<6 * a> sixfold(Bounded<a> x) { return {6 * x.value}; }
 
-// The thread's stack of blocks; memory is taken and given back in last-in-first-out order. Plain data, so that reaching
-// it costs one instruction; the blocks themselves are owned by ScratchBlocks.
+// The thread's stack of blocks; memory is released in last-in-first-out order. Plain data, so that access costs one
+// instruction; ScratchBlocks owns the blocks.
 struct ScratchStack {
   static constexpr std::size_t alignment = 64;
   struct Mark { std::size_t block, used; };
@@ -103,7 +103,7 @@ inline void ScratchStack::select_block(std::size_t i) {
 }
 #pragma GCC diagnostic pop
 
-// `count` elements of working memory, uninitialised, given back at the end of the scope.
+// `count` elements of working memory, uninitialised, released at the end of the scope.
 template <class Element> class BlockScratch {
  public:
   explicit BlockScratch(int count) : mark_(scratch_stack.mark()) {
@@ -143,7 +143,7 @@ template <class Element> FS_HD Scratch<Element> scratch(int count) { return Scra
 template <class Element> using Scratch = BlockScratch<Element>;
 template <class Element> Scratch<Element> scratch(int count) { return Scratch<Element>(count); }
 #endif
-// What its data() is: a pointer, or what stands for one.
+// The type of its data(): a pointer, or a pointer-like type.
 template <class Element> using ScratchArray = decltype(std::declval<Scratch<Element>&>().data());
 
 template <class Element, int limit>

@@ -1,11 +1,11 @@
-// Whether anything is left to do, of instances that a scalar holds side by side.
+// A test whether any instance in a scalar is still active.
 #pragma once
 #include "core/scalar/is_traced.h"
 #include "core/scalar/scalar.h"
 
 namespace featherstorm {
 
-// Whether x is above zero in any of them; of a number that is not known yet it may be.
+// True if x is above zero in any instance; for traced numbers always true.
 template <class T> FS_HD bool some(const T& x) {
   if constexpr (is_traced<T>) return true;
   else {

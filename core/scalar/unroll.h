@@ -1,7 +1,7 @@
-// How loops and functions are compiled where that shows in time or in size of code.
+// Attributes of loops and functions that affect run time or code size.
 #pragma once
 
-// A loop with a constant number of turns, at most 16, written out: arrays that it goes over are in registers then.
+// A loop with a constant number of iterations, at most 16, unrolled: its arrays are then in registers.
 #ifdef __CUDACC__
 #define FS_UNROLL _Pragma("unroll")
 #elif defined(__clang__)
@@ -10,7 +10,7 @@
 #define FS_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// A function that kernels of devices have once and call: they would hold a copy for each place otherwise.
+// A function that device kernels contain once and call; otherwise they would hold a copy for each call.
 #ifdef __CUDACC__
 #define FS_CALLED __noinline__
 #else

@@ -1,12 +1,12 @@
 #pragma once
-// What each operation means in numbers: the one definition behind constant folding and evaluate.h.
+// Numerical definition of each operation, used by constant folding and evaluate.h.
 #include <cmath>
 
 #include "core/trace/graph.h"
 
 namespace featherstorm {
 
-// Value of an operation; conditions are 1 and 0. Const and Input have no operands and must not come here.
+// Value of an operation; conditions are 1 and 0. Const and Input have no operands and must not be passed.
 template <class T>
 T apply(Op op, T a, T b, T c) {
   switch (op) {

@@ -1,5 +1,5 @@
 #pragma once
-// What Eigen must know of Expr: that it is a real number, and that products with double are allowed.
+// Properties of Expr for Eigen: it is a real number, and products with double are allowed.
 #include <Eigen/Core>
 
 #include "core/trace/expr.h"

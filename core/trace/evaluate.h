@@ -1,5 +1,5 @@
 #pragma once
-// Runs a program with numbers, node by node in trace order: the interpreter that tests compare everything with.
+// Runs a program with numbers, node by node in trace order: the interpreter that tests use as the reference.
 #include <stdexcept>
 #include <vector>
 

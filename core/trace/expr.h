@@ -1,16 +1,16 @@
 #pragma once
-// The tracing scalar: a number that writes down what is done to it.
+// The tracing scalar: a number that records the operations on it.
 //
 //   Program p;
 //   std::vector<Expr> q = p.input("q", 2);
 //   {
 //     Tracing scope(p.graph);
-//     p.output("tau", {sin(q[0]) * q[1]});   // any text templated on its scalar runs with Expr
+//     p.output("tau", {sin(q[0]) * q[1]});   // any algorithm that is a template on its scalar runs with Expr
 //   }
 //
 // Expr is an edge of the graph being recorded and nothing else: four bytes, trivially copyable, zero by default.
 // Its operations are friends found by argument-dependent lookup, so they never hide those of double and float.
-// There is no conversion to bool: `if (x < y)` does not compile, say `select(x < y, a, b)`.
+// There is no conversion to bool: `if (x < y)` does not compile, write `select(x < y, a, b)`.
 #include <limits>
 #include <type_traits>
 
@@ -33,7 +33,7 @@ class Tracing {
   Graph* outer_;
 };
 
-// A remark for the emitted text, if this thread is tracing.
+// A remark for the emitted source, if this thread is tracing.
 void mark(const char* text);
 
 class Expr;
@@ -101,7 +101,7 @@ class Expr {
   friend Expr log(Expr x) { return x.unary(Op::Log); }
   friend Expr atan2(Expr y, Expr x) { return Expr(algebra::atan2(g(), y.edge_, x.edge_)); }
 
-  // The number that a constant is; NaN where it is none. For what only constants can be, such as sizes of joints.
+  // The value of a constant; NaN for all other nodes. For numbers that must be constants, such as sizes of joints.
   friend double lane(Expr x, int) {
     return g().is_constant(x.edge_) ? g().value(x.edge_) : std::numeric_limits<double>::quiet_NaN();
   }

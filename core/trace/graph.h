@@ -86,8 +86,8 @@ class Graph {
   Edge operation(Op op, Edge a, Edge b = {}, Edge c = {});
   void mark(std::string text) { marks_.push_back({size(), std::move(text)}); }
 
-  // The most nodes it may have; one more throws std::length_error. Where the best of several programs is wanted, the
-  // others need not be traced to their ends.
+  // The largest number of nodes; one more throws std::length_error. This stops the trace of a program that is already
+  // worse than the best of several.
   void limit(int nodes) { most_ = nodes; }
 
   int size() const { return int(nodes_.size()); }

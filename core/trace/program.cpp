@@ -13,7 +13,7 @@ int find(const std::vector<Program::Array>& arrays, const std::string& name) {
   return -1;
 }
 
-// Names become identifiers of the emitted text.
+// Names become identifiers of the emitted source.
 void check_name(const std::vector<Program::Array>& arrays, const std::string& name) {
   bool valid = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
   for (char c : name) valid = valid && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');

@@ -6,7 +6,7 @@
 namespace featherstorm::algebra {
 namespace {
 
-// c * rest, where c is a constant: what a product says of itself.
+// c * rest, where c is a constant: the factors of a product.
 struct Scaled {
   double factor;
   Edge rest;
@@ -19,7 +19,7 @@ Scaled split_product(const Graph& g, Edge x) {
   return {g.node(n.operand[0]).value, with_sign(n.operand[1], x.negative())};
 }
 
-// constant + rest: what a sum says of itself.
+// constant + rest: the terms of a sum.
 struct Shifted {
   double constant;
   Edge rest;
@@ -36,7 +36,7 @@ Shifted split_sum(const Graph& g, Edge x) {
   return {0, x};
 }
 
-// Whether the sum y has a term -x; the other term is the result then.
+// True if the sum y has a term -x; then the result is the other term.
 bool cancels(const Graph& g, Edge x, Edge y, Edge& rest) {
   const Node& n = g.node(y);
   if (n.op != Op::Add && n.op != Op::Sub) return false;

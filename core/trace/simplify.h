@@ -1,14 +1,14 @@
 #pragma once
-// The rules of algebra: each function adds an operation to the graph, or finds that it need not.
+// The rules of algebra: each function adds an operation to the graph, or finds an existing equal value.
 //
-// Everything that folds, folds here, when the operation is traced:
+// All folding happens here, when the operation is traced:
 //   constants          c1 + c2, c1 * (c2 * x), c1 + (c2 + x), sin(c), ... are computed
 //   neutral elements   x + 0, x * 1, x * 0, x - x, x + (y - x), x * rcp(x), rcp(rcp(x)), sqrt(x) * sqrt(x)
 //   signs              x - y = -(y - x), (-x) * y = -(x * y), sin(-x) = -sin(x), max(-x, -y) = -min(x, y):
-//                      signs travel outwards, so that terms that differ in sign alone share their nodes
-//   order              x + y = y + x: operands of commutative operations stand in the order they were traced
+//                      signs move outwards, so that terms that differ only in sign share their nodes
+//   order              x + y = y + x: operands of commutative operations are in the order they were traced
 //   conditions         !(x < y) = (y <= x), De Morgan: there is no Not operation
-// Numbers are taken as finite: x * 0 = 0 and !(x < y) = (y <= x) hold for all but infinities and NaN.
+// Numbers are assumed finite: x * 0 = 0 and !(x < y) = (y <= x) hold for all numbers except infinities and NaN.
 #include "core/trace/graph.h"
 
 namespace featherstorm::algebra {

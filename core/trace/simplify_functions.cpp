@@ -11,14 +11,14 @@ namespace {
 
 const double infinity = std::numeric_limits<double>::infinity();
 
-// Min or Max, which `negative` exchanges: max(-x, -y) = -min(x, y).
+// Min or Max; negative operands exchange the two: max(-x, -y) = -min(x, y).
 Edge extremum(Graph& g, Op op, Edge x, Edge y) {
   if (g.is_constant(x) && g.is_constant(y)) return g.constant(apply(op, g.value(x), g.value(y), 0.0));
   if (x == y) return x;
   if (g.is_constant(y)) std::swap(x, y);
 
   if (g.is_constant(x)) {
-    // min(x, inf) = x: a limit that is none
+    // min(x, inf) = x: the limit has no effect
     double none = op == Op::Min ? infinity : -infinity;
     if (g.is_constant(x, none)) return y;
     // min(c1, min(c2, z)) = min(min(c1, c2), z)
@@ -45,7 +45,7 @@ Edge comparison(Graph& g, Op op, Edge x, Edge y) {
   return g.operation(op, x, y);
 }
 
-// And or Or: `neutral` is the constant that leaves the other operand as it is.
+// And or Or: `neutral` is the constant that leaves the other operand unchanged.
 Edge junction(Graph& g, Op op, double neutral, Edge x, Edge y) {
   if (g.is_constant(x)) return g.is_constant(x, neutral) ? y : x;
   if (g.is_constant(y)) return g.is_constant(y, neutral) ? x : y;

@@ -10,7 +10,7 @@ namespace {
 
 const double tolerance = 1e-11;  // relative; rounding gives about 1e-15 per operation
 
-// Whether two values agree; equal infinities do not, for they say nothing.
+// True if two values agree. Equal infinities do not agree, because they carry no information.
 bool same(double x, double y) { return std::fabs(x - y) <= tolerance * std::max(std::fabs(x), std::fabs(y)); }
 
 }  // namespace
@@ -51,7 +51,7 @@ ZeroTest zero_test(const Program& p, const std::vector<Arrays<double>>& points) 
                sorted.end());
   std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) { return std::fabs(v0[a]) < std::fabs(v0[b]); });
   for (std::size_t k = 0; k < sorted.size(); ++k) {
-    // the earliest of the nodes nearby that agrees everywhere
+    // the earliest of the neighbouring nodes that agrees at all points
     ZeroTest::Pair found{sorted[k], sorted[k], false};
     auto consider = [&](int other) {
       if (other >= found.earlier || arity(g.node(sorted[k]).op) == 0) return;

@@ -1,9 +1,9 @@
 #pragma once
-// Finds what algebra knows and the tracer does not: nodes that are always zero, always the same number, or always
-// equal to an earlier node.
+// Finds nodes that algebra could simplify but the tracer did not: always zero, always the same number, or always equal
+// to an earlier node.
 //
-// The graph is evaluated in double at random points. Such nodes are cancellations that the text of the algorithm
-// should have stated (a row of an articulated inertia that is zero by construction), and instructions wasted.
+// The graph is evaluated in double at random points. Such nodes are cancellations that the algorithm should have stated
+// (a row of an articulated inertia that is zero by construction); their instructions are wasted.
 #include <cstdint>
 #include <vector>
 
