@@ -2,7 +2,7 @@
 //
 //   dqdd/dq = -H^-1 dID/dq,   dqdd/dqd = -H^-1 dID/dqd,   dqdd/dtau = H^-1
 //
-// with dID at that qdd (rnea_derivatives.h), on the tangent space, and H^-1 applied by the branch-sparse factor (ltdl.h).
+// with dID at that qdd (rnea_derivatives.h), on the tangent space; the branch-sparse factor (ltdl.h) applies H^-1.
 // Carpentier and Mansard 2018; Garofalo et al. give the same through dM, dC and dg.
 #pragma once
 #include "core/derivatives/rnea_derivatives.h"
@@ -36,7 +36,8 @@ FS_HD void fd_derivatives(const auto& m, const auto& q, const auto& qd, const au
   solve<Factor::LTDL>(m, H.data(), y.data());
   rnea_derivatives(m, q, qd, y.data(), f_ext, dqdd_dq, dqdd_dqd);
   for (int k = 0; k < n; k++) qdd[k] = y[k];
-  // H^-1 = L^-1 D^-1 L^-T: what has no common ancestors with a column's joint but the base's sees the base alone
+  // H^-1 = L^-1 D^-1 L^-T: joints that share only the base as an ancestor with a column's joint depend on the base
+  // alone
   invert_l(m, H.data());
   inverse_of_h(m, H.data(), dqdd_dtau);
   const auto solve_column = [&](auto matrix, int k) {

@@ -9,8 +9,8 @@
 
 namespace featherstorm {
 
-// Part of a row-major matrix of n columns from (row, column) on, as a row-major matrix of as many columns as it had in
-// the text that writes it.
+// Part of a row-major matrix of n columns from (row, column) on, as a row-major matrix with the number of columns that
+// its algorithm writes.
 template <class Array> struct Block {
   Array matrix;
   int n, row, column, width;

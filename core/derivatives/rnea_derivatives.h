@@ -3,10 +3,12 @@
 //
 //   dtau/dq (i, k) = d/de tau_i(q (+) e e_k, qd, qdd),   dtau/dqd (i, k) = d tau_i / d qd_k
 //
-// A step along coordinate k of body b turns all that lies beyond b by S_k and changes velocities and accelerations there by
+// A step along coordinate k of body b turns all bodies beyond b by S_k. It also changes their velocities and
+// accelerations by
 //   psi = v_p x S + s,   u = psi x v + phi,   phi = a_p x S + v_p x psi + v_b x s + t
-// besides; s and t are what the joint's own S and c_J change by (joint_rate.h). A step of its velocity changes them by S and
-// S x v + chi with chi = (v_p + v_b) x S + dc_J/dqd_k. With I^c and D^c of a subtree (velocity_force.h) and its force F:
+// where s and t are the changes from the joint's own S and c_J (joint_rate.h). A step of its velocity changes them by S
+// and S x v + chi with chi = (v_p + v_b) x S + dc_J/dqd_k. With I^c and D^c of a subtree (velocity_force.h) and its
+// force F:
 //   dF = S x* F + I^c phi + D^c psi,   dF = I^c chi + D^c S
 #pragma once
 #include "core/kinematics/joint_rate.h"
@@ -95,7 +97,7 @@ FS_HD void rnea_derivatives(const auto& m, const auto& q, const auto& qd, const 
     const auto& b = m.body[i];
     const int dofs = freedoms(m, i);
     for (int k = b.v; k < b.v + dofs; k++) {
-      // columns: what a step along k does to the subtree's force; rows: what steps along ancestors do to tau_k
+      // columns: effect of a step along k on the subtree's force; rows: effect of steps along ancestors on tau_k
       Force<T> by_q = Ic[i] * phi[k] + D[i] * psi[k];
       const Force<T> by_qd = Ic[i] * chi[k] + D[i] * S[k], P = Ic[i] * S[k];
       const Vec3<T> w = transpose_times(D[i], S[k]);
@@ -105,7 +107,7 @@ FS_HD void rnea_derivatives(const auto& m, const auto& q, const auto& qd, const 
         by_q += Force<T>{cross(S[k].w, g.n) - g.E * S[k].w, cross(S[k].w, g.f)};
         turned = cross(g.n, S[k].w) + cross(g.f, S[k].v) - transpose_times(g.E, S[k].w);
       }
-      // the joint's own block: dS_l/dq_k . F besides
+      // the joint's own block: also dS_l/dq_k . F
       const Force<T> F_i = apply_dual(X[i], f[i]);
       JointRate<T> r;
       joint_rate(m, i, q, qd, UnitArray<T>{k}, Zeros<T>{}, r);

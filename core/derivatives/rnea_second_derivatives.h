@@ -2,8 +2,8 @@
 //
 //   d/de dtau/dq (q (+) e u, qd + e a, qdd + e b),   d/de dtau/dqd (the same)   at e = 0
 //
-// One call with each unit vector for u, a or b gives a slice of the Hessian tensors, at O(n depth) a slice. On the tangent
-// space of ball and free joints the second derivatives by q do not commute: the step u comes first, then that of column k.
+// One call with each unit vector for u, a or b gives a slice of the Hessian tensors, each O(n depth). On the tangent
+// space of ball and free joints second derivatives by q do not commute: the step u comes first, then that of column k.
 #pragma once
 #include "core/derivatives/rnea_derivatives.h"
 #include "core/rates/rates.h"

@@ -1,11 +1,11 @@
-// Derivatives of inverse and forward dynamics of robots with time-dependent joints (joint/timed.h): by the state at fixed
-// time, on the tangent space, and by time at a fixed state.
+// Derivatives of inverse and forward dynamics of robots with time-dependent joints (joint/timed.h): by the state at
+// fixed time, on the tangent space, and by time at a fixed state.
 //
-//   dtau/dq, dtau/dqd, dtau/dt   of tau = ID(q, qd, qdd, t):   the text of rnea.h on dual numbers, once for each column
+//   dtau/dq, dtau/dqd, dtau/dt   of tau = ID(q, qd, qdd, t):   rnea.h on dual numbers, once for each column
 //   dqdd/dx = -H^-1 dID/dx,  dqdd/dtau = H^-1,  x in {q, qd, t}   of qdd = FD(q, qd, tau, t), at that qdd
 //
-// Along a motion dtau = dtau/dq qd + dtau/dqd qdd + dtau/dt + H qddd. The recursion of rnea_derivatives.h has no drift and
-// refuses such robots; for all others it gives the same at O(n depth) instead of O(n nb).
+// Along a motion dtau = dtau/dq qd + dtau/dqd qdd + dtau/dt + H qddd. The recursion of rnea_derivatives.h has no drift
+// and refuses such robots; for all others it gives the same at O(n depth) instead of O(n nb).
 #pragma once
 #include "core/derivatives/fd_derivatives.h"
 #include "core/dynamics/rnea.h"

@@ -1,5 +1,5 @@
-// Forward dynamics by articulated bodies, the text that rows run: the map of reference/dynamics/aba.h, RBDA Table 7.1, with the
-// common subexpressions (7.43)-(7.50), for joints of every type.
+// Forward dynamics by articulated bodies, the algorithm of the operation `aba`: the map of reference/dynamics/aba.h,
+// RBDA Table 7.1, with the common subexpressions (7.43)-(7.50), for joints of every type.
 //
 //   p_i = f_i(q, qd, 0) - f_ext_i,   a' = a - a|qdd=0
 //
@@ -7,15 +7,16 @@
 //   I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u,   I^A_parent += X^T I^a X,  p^A_parent += X^T p^a
 //   a1 = X a'_parent,  qdd = D^-1 (u - U^T a1),  a' = a1 + S qdd
 //
-// Why not the table: velocities, gravity and external forces are in p, the force that each body needs for the motion at
-// qdd = 0, which newton_euler.h has in its cheapest form. So there is no I^a c here: a fifth fewer operations.
+// Difference from the table: velocities, gravity and external forces are in p, the force that each body needs for the
+// motion at qdd = 0, which newton_euler.h computes in the cheapest form. There is no I^a c here: a fifth fewer
+// operations.
 #pragma once
 #include "core/dynamics/articulated_joint.h"
 #include "core/dynamics/newton_euler.h"
 
 namespace featherstorm {
 
-// The solution of (H + diag(d)) qdd = tau - C, where C is what the joints must give for the forces p on the bodies.
+// The solution of (H + diag(d)) qdd = tau - C, where C are the joint forces for the forces p on the bodies.
 //
 // in      x  joint numbers that update_joint or update_position has set for all bodies
 // in      d (nv)  [kg m^2 | kg]; Zeros<T>{} for none

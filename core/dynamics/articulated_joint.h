@@ -1,4 +1,4 @@
-// What the articulated-body passes do at one joint: eliminate it from the equation of motion of its subtree.
+// The articulated-body sweeps at one joint: eliminate it from the equation of motion of its subtree.
 // RBDA (7.18)-(7.24) and (7.43)-(7.50).
 #pragma once
 #include "core/model/joints.h"
@@ -10,7 +10,7 @@ namespace featherstorm {
 template <int n, class T> FS_HD void factor_small(T (&A)[n][n]) {
   for (int k = 0; k < n; k++) {
     for (int j = 0; j < k; j++) {
-      const T l = A[k][j] * A[j][j];  // column j was kept as L_kj / d_j
+      const T l = A[k][j] * A[j][j];  // column j holds L_kj / d_j
       A[k][k] = A[k][k] - l * A[k][j];
       for (int i = k + 1; i < n; i++) A[i][k] = A[i][k] - A[i][j] * l;
       A[k][j] = l;
@@ -41,7 +41,7 @@ template <class T> FS_HD Motion<T> solve_articulated(const ArticulatedInertia<T>
 }
 
 // in   J, tau       the joint, its forces
-// in   armature(k)  what is added to D_kk of the joint; rotor: whether that may be more than zero
+// in   armature(k)  added to D_kk of the joint; rotor: true if it may be more than zero
 // in   IA, p        articulated inertia and bias force of the subtree, in the body's frame
 // out  G = U D^-1, y = D^-1 u
 // out  Ia = IA - U G^T,  pa = p + U y
@@ -78,8 +78,9 @@ FS_HD void articulate(const J& joint, const Armature& armature, bool, const Tau&
     Ia = minus(Ia, U[k], G[k]);
   }
 }
-// Without rotor I^a S = 0 and S^T p^a = tau, RBDA (7.23), exactly: a trace that is told so has fewer operations. Apart from
-// articulate, as only what has a parent needs it: CUDA kernels for 64 freedoms take 7 registers less.
+// Without rotor I^a S = 0 and S^T p^a = tau, RBDA (7.23), exactly. Setting these values saves operations in a trace.
+// Separate from articulate, because only bodies with a parent need it: CUDA kernels for 64 freedoms take 7 registers
+// less.
 FS_HD void set_exact(const auto& joint, bool rotor, const auto& tau, auto& Ia, auto& pa) {
   if (!rotor) joint.clear_axis(Ia), joint.set_axis_force(pa, tau);
 }

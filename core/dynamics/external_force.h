@@ -1,6 +1,6 @@
 // External forces on bodies, given in world axes with the moment about each body's origin.
 //
-// Only the body's orientation is needed to bring them into body axes; nothing is computed where no force is given.
+// The conversion to body axes needs only the body's orientation; nothing is computed where no force is given.
 #pragma once
 #include "core/model/joints.h"
 #include "core/scalar/scratch.h"
@@ -12,7 +12,7 @@ template <class T, class F, class M> class ExternalForce {
   FS_HD ExternalForce(const M& m, const F& f_ext) : f_ext_(f_ext), R_(scratch<Mat3<T>>(m.nb + 1)) {
     R_[0] = identity_placement<T>().R;
   }
-  // The force on body i in its axes; bodies must be asked for in ascending order.
+  // The force on body i in its axes; call for bodies in ascending order.
   FS_HD Force<T> on_body(int i, int parent, const auto& J) {
     R_[i] = R_[parent] * J.placement().R;
     const auto f = slice(f_ext_, 6 * (i - 1));

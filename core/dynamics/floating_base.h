@@ -69,7 +69,8 @@ FS_HD void floating_inertia(const auto& m, const auto& q, auto I0, auto F) {
     }
 }
 
-// Forces on the bodies while the base has the acceleration -a_g alone, of RBDA Tables 9.5 and 9.6: a_1 = -a_g in the base's
+// Forces on the bodies while the base has only the acceleration -a_g, of RBDA Tables 9.5 and 9.6: a_1 = -a_g in the
+// base's
 // axes, a_i = X a_parent + S qdd + c_J + v x S qd,  f_i = I a_i + v_i x* I v_i - f_ext, and f_1 less S A S^T c_J.
 //
 // in   q (nq), qd (nv), qdd (nv)  the base's six accelerations are not read
@@ -98,8 +99,8 @@ FS_HD void forces_beside_base(const auto& m, const auto& q, const auto& qd, cons
 
 // in   q (nq), qd (nv)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
-// out  p0 (6)  [N m, N]  force on the base that a0 = 0 and qdd = 0 would take
-// out  C (n)   joint forces that they would take
+// out  p0 (6)  [N m, N]  force on the base for a0 = 0 and qdd = 0
+// out  C (n)   joint forces for a0 = 0 and qdd = 0
 // RBDA Table 9.5, the recursive Newton-Euler part: a0^vp = -a_g. Cost O(nb).
 FS_HD void floating_bias(const auto& m, const auto& q, const auto& qd, const auto& f_ext, auto p0, auto C) {
   using T = ScalarOf<decltype(q)>;

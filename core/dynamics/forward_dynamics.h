@@ -1,5 +1,5 @@
-// Forward dynamics in two steps: the bias force C of inverse dynamics, then the solution of H qdd = tau - C with H by the
-// composite-rigid-body algorithm, factorised: O(n d^2), the least work for small robots. RBDA section 6.1.
+// Forward dynamics in two steps: the bias force C by inverse dynamics, then the solution of H qdd = tau - C with H by
+// the composite-rigid-body algorithm, factorised. O(n d^2), the fewest operations for small robots. RBDA section 6.1.
 //
 // articulated_bodies.h gives the same in O(n). aba_solve is its second step alone, for other right-hand sides.
 #pragma once

@@ -2,7 +2,8 @@
 //
 //   f_i = -sum over the subtree I_j a_g = -(h × g; m g),   tau_i = S^T f_i
 //
-// with mass m and first moment h of the subtree about the origin of body i, g in its axes. No spatial vector is moved.
+// with mass m and first moment h of the subtree about the origin of body i, g in its axes. No spatial vector is
+// transformed.
 #pragma once
 #include "core/kinematics/first_moments.h"
 

@@ -25,11 +25,10 @@ struct CentreMotion {
   Vec3<T> w, v, alpha, a;
 };
 
-// Pass 1.
+// Outward sweep.
 // in   q (nq), qd (nv), qdd (nv)
 // out  x (nx)  joint numbers; body (nb + 1), motion (nb + 1): body[0], motion[0] those of the world, whose acceleration
-// is
-//      -gravity: accelerations are proper ones, and a + R^T gravity is the true one
+//      is -gravity: accelerations are proper ones, and a + R^T gravity is the true one
 FS_HD void centre_motions(const auto& m, const auto& q, const auto& qd, const auto& qdd, auto& x, auto& body,
                           auto& motion) {
   using T = ScalarOf<decltype(x)>;
@@ -80,7 +79,7 @@ FS_HD void id_mass_centres(const auto& m, const auto& q, const auto& qd, const a
     const auto& b = m.body[i];
     const CentreMotion<T>& k = motion[i];
     with_joint(m, i, x, [&](const auto& J) {
-      // what the parent exerts at the body's origin
+      // the parent's force at the body's origin
       Force<T> joint;
       joint.f = k.a * b.I.m + f[i].f;
       joint.n = body[i].Ic * k.alpha + cross(k.w, body[i].Ic * k.w) + cross(body[i].c, joint.f) + f[i].n;

@@ -1,10 +1,11 @@
-// What each joint transmits: the force that the parent exerts on the body through the joint. RBDA (5.20), Table 5.1.
+// Wrench transmitted by each joint: the force that the parent exerts on the body through the joint. RBDA (5.20), Table
+// 5.1.
 //
 //   f_i = I_i a_i + v_i x* I_i v_i - f_ext_i + sum over children X^T f_j,   a_0 = -a_g
 //
-// It holds the weight of what hangs on the joint, so it is what a sensor there reads; its part along the joint's axes
-// is the drive's force, tau = S^T f + armature qdd, the rest is borne by the bearing. A motor's rotor is taken to have
-// no reaction but that along the axis.
+// It includes the weight of the bodies beyond the joint, as a sensor there measures it. Its part along the joint's axes
+// is the drive's force, tau = S^T f + armature qdd; the bearing carries the rest. A motor's rotor is assumed to react
+// only along the axis.
 #pragma once
 #include "core/dynamics/external_force.h"
 #include "core/kinematics/kinematics.h"
@@ -39,7 +40,7 @@ FS_HD void joint_wrenches(const auto& m, const auto& q, const auto& qd, const au
     const int p = m.body[i].parent;
     // f_parent += X^T f_i
     with_joint(m, i, x, [&](const auto& J) { f[p] += apply_transpose(J, f[i]); });
-    // written while f_i is at hand: a pass of its own reads it once more, 5 to 9 % of the time of the whole
+    // written while f_i is in a register: a separate loop reads it once more, 5 to 9 % of the total time
     const Vec3<T> n = X[i].R * f[i].n, g = X[i].R * f[i].f;
     for (int k = 0; k < 3; k++) wrench[6 * (i - 1) + k] = n(k), wrench[6 * (i - 1) + 3 + k] = g(k);
   }

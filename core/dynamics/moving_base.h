@@ -1,10 +1,11 @@
-// Inverse dynamics of a robot on a base that moves in a known way: a vehicle, a ship, the last link of another robot.
+// Inverse dynamics of a robot on a base with a known motion: a vehicle, a ship, the last link of another robot.
 // Lynch and Park (9.49)-(9.57) with V0 and Vd0; RBDA Table 5.1 with v_0 and a_0 that are not zero.
 //
 //   v_0 = v_base,   a_0 = a_base - a_g,   then as rnea.h;   f_base = sum of X^T f_i over the bodies on the base
 //
-// The model's world stands for the base's frame; its gravity is not used, as it turns with the base. With the base as
-// an unknown see floating_base.h; a free joint with prescribed motion (hybrid_aba.h) is the same as this.
+// The model's world stands for the base's frame; its gravity is not used, because it turns with the base.
+// floating_base.h has a base with unknown motion; a free joint with prescribed motion (hybrid_aba.h) gives the same as
+// this.
 #pragma once
 #include "core/dynamics/rnea.h"
 

@@ -20,8 +20,8 @@ template <class T> FS_HD Mat3<T> acceleration_field(const Vec3<T>& w, const Vec3
                  xz - alpha.y(), yz + alpha.x(), -(xx + yy));
 }
 
-// int r × U r dm for second moments s. A multiple of 1 in U has no moment, so of the diagonal only differences count, and
-// those are of squares: U_ii - U_jj = w_i^2 - w_j^2.
+// int r × U r dm for second moments s. A multiple of 1 in U has no moment, so only differences of the diagonal matter,
+// and these are differences of squares: U_ii - U_jj = w_i^2 - w_j^2.
 template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, const Vec3<T>& w, const Sym3<P>& s) {
   const T xx = w.x() * w.x(), yy = w.y() * w.y(), zz = w.z() * w.z();
   return {s.xy * U(2, 0) + s.yy * U(2, 1) + s.yz * (zz - yy) - s.xz * U(1, 0) - s.zz * U(1, 2),
@@ -29,7 +29,7 @@ template <class P, class T> FS_HD Vec3<T> moment_of_field(const Mat3<T>& U, cons
           s.xx * U(1, 0) + s.xy * (yy - xx) + s.xz * U(1, 2) - s.yy * U(0, 1) - s.yz * U(0, 2)};
 }
 
-// Outward pass: the force that each body needs for its motion besides f_ext, and is given by its joints.
+// Outward sweep: the force that each body needs for its motion in addition to f_ext; its joints provide it.
 //
 // in   q, qd, qdd, f_ext  as in rnea.h
 // out  x (nx)      joint numbers (joints.h)

@@ -31,7 +31,7 @@ FS_HD void operational_inertia(const auto& m, const auto& L, int rows, auto J, a
   }
 }
 
-// Six motions: column c is what a unit force component c does.
+// Six motions: column c is the motion caused by unit force component c.
 template <class T> struct MotionOfForce { Motion<T> column[6]; };
 template <class T> FS_HD MotionOfForce<T> transposed(const MotionOfForce<T>& A) {
   MotionOfForce<T> B;
@@ -94,7 +94,7 @@ FS_HD void operational_inertia_blocks(const auto& m, const auto& q, const auto& 
       IA[b.parent] += Ia;
     });
   }
-  // a_i = (1 - S G^T) a_parent, what the joint lets through
+  // a_i = (1 - S G^T) a_parent, the part that the joint transmits
   const auto pass = [&](int i, const MotionOfForce<T>& A) {
     const int v = m.body[i].v, dofs = freedoms(m, i);
     MotionOfForce<T> B;
@@ -118,7 +118,7 @@ FS_HD void operational_inertia_blocks(const auto& m, const auto& q, const auto& 
   };
   for (int g = 0; g < columns; g++) {
     for (int i = 0; i <= m.nb; i++) on_path[i] = 0;
-    // unit forces at frame g, and what of them each joint passes on to the parent: f - G S^T f
+    // unit forces at frame g, and the part that each joint passes on to the parent: f - G S^T f
     Force<T> f[6];
     for (int c = 0; c < 6; c++) {
       const Vec3<T> e{T(c % 3 == 0 ? 1.0 : 0.0), T(c % 3 == 1 ? 1.0 : 0.0), T(c % 3 == 2 ? 1.0 : 0.0)};
@@ -157,8 +157,8 @@ struct AllFrames {
   FS_HD int operator[](int i) const { return i; }
 };
 // in   q (nq), frame  index of a named frame
-// out  Phi (6 nf 6)  block f: motion of frame f by forces at `frame`. One call for each of several frames gives every
-//      block of their Phi, of which each needs O(1)
+// out  Phi (6 nf 6)  block f: motion of frame f by forces at `frame`. One call for each of several frames gives
+//      all blocks of their Phi, at O(1) for each block
 FS_HD void operational_inertia_column(const auto& m, const auto& q, int frame, auto Phi) {
   operational_inertia_blocks(m, q, AllFrames{}, m.nf, &frame, 1, Phi);
 }

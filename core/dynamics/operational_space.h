@@ -4,9 +4,10 @@
 //   Phi = J H^-1 J^T,   Lambda = Phi^-1,   Jbar = H^-1 J^T Lambda
 //   Lambda a + mu + p = Jbar^T tau,   mu = Lambda (J H^-1 C qd - Jd qd),   p = Lambda J H^-1 g
 //
-// with a the classical acceleration of the frame's origin (kinematics.h). Where J has not rank 6 Lambda is the generalised
-// inverse of psd_inverse.h: directions that depend on others take no part in the task, and forces tau - J^T Jbar^T tau still
-// do not accelerate the frame. With damping > 0 it is (Phi + damping 1)^-1, bounded near singular postures, exact nowhere.
+// with a the classical acceleration of the frame's origin (kinematics.h). Where J does not have rank 6, Lambda is the
+// generalised inverse of psd_inverse.h: directions that depend on others have no part in the task, and forces tau - J^T
+// Jbar^T tau still do not accelerate the frame. With damping > 0 it is (Phi + damping 1)^-1, bounded near singular
+// postures, exact nowhere.
 #pragma once
 #include "core/dynamics/forward_dynamics.h"
 #include "core/dynamics/gravity_torques.h"
@@ -36,7 +37,7 @@ FS_HD void frame_columns(const auto& m, const auto& X, const auto& S, int frame,
 
 // in   q (nq), qd (nv), frame  index of a named frame
 // in   damping    added to the diagonal of Phi, 0 for none
-// in   tolerance  of psd_inverse.h; some 1e-10 in double, 1e-5 in float
+// in   tolerance  of psd_inverse.h; about 1e-10 in double, 1e-5 in float
 // out  Phi, Lambda (36)  rows angular, linear; world axes, at the frame's origin
 // out  mu, p (6)  [N m, N]  velocity and gravity forces
 // out  Jbar (nv 6)  row-major

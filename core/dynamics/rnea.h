@@ -2,7 +2,7 @@
 //
 //   tau = ID(model, q, qd, qdd, f_ext) = H(q) qdd + C(q, qd, f_ext)
 //
-// newton_euler.h holds the same map in classical accelerations with fewer operations; both are tested against each other.
+// newton_euler.h has the same map in classical accelerations with fewer operations; both are tested against each other.
 #pragma once
 #include "core/dynamics/external_force.h"
 #include "core/model/joints.h"
@@ -10,11 +10,11 @@
 
 namespace featherstorm {
 
-// The two passes, for a base that moves.
+// The two sweeps, for a moving base.
 //
 // in   v_0, a_0  motion of the base, its axes; a_0 is its acceleration less that of gravity
 // out  x (nx)  joint numbers
-// out  f (nb + 1)  force that each body is given through its joint, body axes; f[0] what the base must exert
+// out  f (nb + 1)  force on each body through its joint, body axes; f[0] the force that the base must exert
 // The others are as below.
 template <class T>
 FS_HD void rnea_on_base(const auto& m, const Motion<T>& v_0, const Motion<T>& a_0, const auto& q, const auto& qd,

@@ -5,8 +5,8 @@
 
 namespace featherstorm {
 
-// d/dt (q; v) = FD_x(q, v, tau, f_ext): what an integrator for plain vectors takes. RBDA (3.8), (3.9)
-// Quaternions drift off the unit sphere under such integrators and must be normalised; integrate.h does without.
+// d/dt (q; v) = FD_x(q, v, tau, f_ext): the right-hand side for integrators of plain vectors. RBDA (3.8), (3.9)
+// Quaternions drift off the unit sphere under such integrators and must be normalised; integrate.h avoids this.
 //
 // in   q (nq), v (nv), tau (nv), f_ext (6 nb) or Zeros<T>{}
 // out  rate (nq + nv)

@@ -10,7 +10,7 @@
 
 namespace featherstorm {
 
-// An array of nv numbers with those of the joints where `prescribed` is not `which` set to zero.
+// An array of nv numbers that is zero except at joints where `prescribed` is `which`.
 template <class M, class Joints, class Array, class T> struct OnlyJoints {
   const M& m;
   const Joints& prescribed;

@@ -1,14 +1,15 @@
 // Derivatives of hybrid dynamics by the implicit form; announced for Kim's section 4, Carpentier and Mansard 2018 for
 // ID.
 //
-//   y = [qdd1; tau2] is where ID(q, qd, [qdd1; qdd2]) = [tau1; tau2],  x = [tau1; qdd2] is given (hybrid_crba.h), so
+//   y = [qdd1; tau2] solves ID(q, qd, [qdd1; qdd2]) = [tau1; tau2],  x = [tau1; qdd2] is given (hybrid_crba.h), so
 //
 //   H11 dqdd1 = dtau1 - dID1 - H12 dqdd2,   dtau2 = dID2 + H21 dqdd1 + H22 dqdd2
 //
 // with dID at that qdd (rnea_derivatives.h), on the tangent space. With no joint prescribed these are the derivatives
 // of forward dynamics (fd_derivatives.h), with all of them those of inverse dynamics and dy/dx = H.
 //
-// What is prescribed is a number of each coordinate as in hybrid_select.h, or an array of joints as in hybrid_aba.h.
+// The prescribed joints are given as a number of each coordinate as in hybrid_select.h, or as an array of joints as in
+// hybrid_aba.h.
 #pragma once
 #include "core/derivatives/fd_derivatives.h"
 #include "core/dynamics/crba.h"

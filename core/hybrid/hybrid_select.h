@@ -1,5 +1,5 @@
-// Hybrid dynamics where what is prescribed is a number of each coordinate, not a branch: it may differ within a batch and
-// be an input of a traced program. RBDA section 9.1, (9.1)-(9.3); the map of hybrid_crba.h, at the cost of all of H.
+// Hybrid dynamics with prescribed coordinates given by numbers, not by branches: they may differ within a batch and be
+// an input of a traced program. RBDA section 9.1, (9.1)-(9.3); the map of hybrid_crba.h, at the cost of all of H.
 //
 //   [H11 0; 0 1] [qdd1; 0] = [tau1 - C'1; 0],   C' = ID(q, qd, [0; qdd2]),   tau2 = C'2 + (H [qdd1; 0])_2
 #pragma once

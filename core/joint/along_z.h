@@ -1,4 +1,4 @@
-// Sparse 3-vectors: (0 0 z) and 0, with just the products the passes need of them.
+// Sparse 3-vectors: (0 0 z) and 0, with only the products that the sweeps need.
 #pragma once
 #include "core/spatial/motion.h"
 #include "core/spatial/rotation.h"

@@ -1,5 +1,6 @@
-// Free joint (floating base): q = (px py pz  qw qx qy qz), v = (velocity of the body's origin in the predecessor's axes;
-// angular velocity in the body's axes), as MuJoCo has it.
+// Free joint (floating base): q = (px py pz  qw qx qy qz), v = (velocity of the body's origin in the predecessor's
+//                                            axes;
+// angular velocity in the body's axes), as in MuJoCo.
 //
 // S = [0 1; E 0] in (angular; linear) rows, c_J = (0; -w x (E v_lin)). S is orthogonal: S^-1 = S^T.
 #pragma once
@@ -35,7 +36,7 @@ struct Free {
   }
 };
 
-// A free joint in one pose, as the passes use it. E = R^T of the joint alone, Rt = with the fixed placement before it.
+// A free joint in one pose, as the sweeps use it. E = R^T of the joint alone, Rt = with the fixed placement before it.
 template <class T> struct FreeAt {
   static constexpr int nv = 6;
   Mat3<T> R;   // joint: body axes in the predecessor's joint frame
@@ -59,7 +60,7 @@ template <class T> struct FreeAt {
   FS_HD Vec3<T> angular_velocity(const auto& v) const { return vector_at<T>(v, 3); }
   FS_HD Vec3<T> linear_velocity(const auto& v) const { return transpose_times(R, vector_at<T>(v, 0)); }
   FS_HD Vec3<T> angular_acceleration(const auto&, const auto& a) const { return vector_at<T>(a, 3); }
-  // S a + c_J + w x v: the world-axes coordinates are those of the classical acceleration, so two terms cancel
+  // S a + c_J + w x v: world-axes coordinates are those of the classical acceleration, so two terms cancel
   FS_HD Vec3<T> linear_acceleration(const auto&, const auto& a) const { return transpose_times(R, vector_at<T>(a, 0)); }
   FS_HD Force<T> force_of_axis(int k, const auto& J) const {
     const T o(0.0), l(1.0);

@@ -1,4 +1,5 @@
-// Any joint as the passes see it: its placement, its motion subspace S (6 x n) and its bias c_J, as jcalc returns them.
+// Any joint in the form that the sweeps use: its placement, its motion subspace S (6 x n) and its bias c_J, as jcalc
+// returns them.
 //
 // The numbers are kept per body in the array x (joints.h): R (9, by rows), r (3), S (6 n), c_J (6).
 #pragma once

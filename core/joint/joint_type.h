@@ -3,7 +3,7 @@
 
 namespace featherstorm {
 
-// RBDA Table 4.1 and section 4.4. q has nq numbers, v has nv; conventions of each stand at the head of its file.
+// RBDA Table 4.1 and section 4.4. q has nq numbers, v has nv; the header of each joint states their conventions.
 enum class JointType {
   Fixed,      // no freedom; merged when the model is built
   Revolute,   // about z
@@ -20,7 +20,7 @@ enum class JointType {
   UserDefined,
 };
 
-// How the passes of an algorithm see a joint: by the sparsity of its motion subspace.
+// The form of a joint in an algorithm's sweeps: by the sparsity of its motion subspace.
 enum class JointShape {
   RevoluteTilted,  // S = e3, placement a turn about x: chains in Denavit-Hartenberg form
   Revolute,        // S = e3, any placement
@@ -34,18 +34,18 @@ enum class JointShape {
 
 struct JointSize { int nq, nv; };
 
-// What may turn or slide at will: RBDA Table 9.7.
+// Free motions of a joint: RBDA Table 9.7.
 enum class JointGroup { other, turns_about_z, slides_along_z, turns_about_origin };
 
-// What there is to know of a joint type besides its motion. Each structure of this folder says it in traits(); joint_traits
-// (model/joints.h) reads it by type.
+// Properties of a joint type other than its motion. Each structure of this folder defines them in traits();
+// joint_traits (model/joints.h) returns them by type.
 struct JointTraits {
-  const char* name;                // in descriptions of robots
-  bool has_axis = false;           // JointSpec::axis turns z; the frame of other joints is taken as it is given
-  bool constant_subspace = false;  // S does not depend on q, in the axes of the body
-  bool symmetric = false;          // seen from its other side it is a joint of the same type, along -z
-  int quaternion = -1;             // where q has a unit quaternion (w x y z); -1: nowhere
-  int rotation = -1;  // where v has the angular velocity of a turn in space, which is no derivative of coordinates
+  const char* name;                   // in descriptions of robots
+  bool has_axis = false;              // JointSpec::axis turns z; other joints use their frame as given
+  bool constant_subspace = false;     // S does not depend on q, in the axes of the body
+  bool symmetric = false;             // seen from its other side it is a joint of the same type, along -z
+  int quaternion = -1;                // index in q of a unit quaternion (w x y z); -1: none
+  int rotation = -1;                  // index in v of an angular velocity that is not a derivative of q; -1: none
   int first_length = 0, lengths = 0;  // numbers of q that are lengths [m]; others but a quaternion's: angles [rad]
   JointGroup group = JointGroup::other;
 };

@@ -32,7 +32,7 @@ struct Revolute {
   }
 };
 
-// A revolute joint at one angle, as the passes use it: R = tilt * rotation_z(q).
+// A revolute joint at one angle, as the sweeps use it: R = tilt * rotation_z(q).
 template <class T, class Rotation, class P> struct RevoluteAt {
   static constexpr int nv = 1;
   RotationZ<T> z;

@@ -2,16 +2,15 @@
 //
 //   X_J(q, t),   v_J = S(q, t) qd + sigma(q, t),   c_J = S° qd + sigma°   (° includes the partial derivative by time)
 //
-// Time travels with the arrays, so that the texts stay as they are and cost nothing where no array carries it:
+// Time is stored with the arrays. Algorithms need no change, and arrays without time cost nothing:
 //
 //   rnea(m, at_time(q, t), drifting(m, q, qd, t), qdd, f_ext, tau);   // v_J of the velocities has sigma
 //   crba(m, at_time(q, t), H);
 //
-// J.velocity(v) adds sigma for velocities made by drifting() and for nothing else: accelerations and unit vectors are
-// multiplied by S alone. Velocities that are absent (Zeros) mean that time stands still. A model with time-dependent
-// joints refuses arrays that lack time. The texts with an oracle for such models are those of test_timed_joints.cpp:
-// inverse and forward dynamics in all forms, H, motion of frames, energy, momentum; derivatives by q and qd are not
-// among them.
+// J.velocity(v) adds sigma only for velocities made by drifting(); accelerations and unit vectors are multiplied by S
+// alone. With absent velocities (Zeros) time does not advance. A model with time-dependent joints refuses arrays that
+// lack time. test_timed_joints.cpp lists the algorithms that are tested for such models: inverse and forward dynamics
+// in all forms, H, motion of frames, energy, momentum. Derivatives by q and qd are not among them.
 #pragma once
 #include <stdexcept>
 
@@ -31,7 +30,7 @@ FS_HD AtTime<Array, T> at_time(const Array& q, const T& t) {
   return {q, t};
 }
 
-// Velocities of joints whose placements move with time as well.
+// Velocities of joints whose placements also move with time.
 template <class M, class Q, class V, class T>
 struct Drifting {
   const M& m;
@@ -76,7 +75,7 @@ FS_HD auto time_of(const Slice<Array>& q) {
 template <class T, class M, class Q, class V, class S>
 Motion<T> drift_of(const Slice<Drifting<M, Q, V, S>>& v);
 
-// The time that a time-dependent joint is given. Throws std::invalid_argument where the arrays have none.
+// The time for a time-dependent joint. Throws std::invalid_argument where the arrays have none.
 template <class T, class Q, class V>
 T required_time(const Q& q) {
   if constexpr (!has_time<Q>)

@@ -12,7 +12,7 @@
 
 namespace featherstorm {
 
-// What jcalc returns of a joint with nv <= 6: placement (child axes and origin in F_p), S and c_J in child axes.
+// Results of jcalc for a joint with nv <= 6: placement (child axes and origin in F_p), S and c_J in child axes.
 template <class T> struct UserJointAt {
   Placement<T> X;
   Motion<T> S[6];
@@ -21,7 +21,7 @@ template <class T> struct UserJointAt {
 };
 struct UserParameter { double parameter; };
 
-// The functions of a user-defined joint for one scalar. Behind the nq positions of a time-dependent joint `at` finds t.
+// The functions of a user-defined joint for one scalar. For a time-dependent joint `at` reads t after the nq positions.
 template <class T> struct UserJointText {
   void (*at)(double parameter, const T* q, const T* v, UserJointAt<T>&) = nullptr;
   void (*integrate)(double parameter, const T* q, const T* u, T* q_next) = nullptr;
@@ -56,7 +56,7 @@ struct UserJoint {
   }
 };
 
-// The scalar that a user-defined joint's functions are called with for one lane of T.
+// The scalar that a user-defined joint's functions receive for one lane of T.
 template <class T> struct UserScalar { using type = double; };
 template <> struct UserScalar<Expr> { using type = Expr; };
 template <class T> struct UserScalar<Dual<T>> { using type = Dual<typename UserScalar<T>::type>; };

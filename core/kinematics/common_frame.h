@@ -1,7 +1,7 @@
-// All bodies of a robot in the common frame of world_axes.h: what the passes over pairs of joints begin with.
+// All bodies of a robot in the common frame of world_axes.h: inputs of the sweeps over pairs of joints.
 //
 //   const CommonFrame f(m, q);    // f.X[i], f.S[k]
-//   CommonMotion f(m, q, qd);     // f.v[i], f.Sd[k], f.Ic[i] besides
+//   CommonMotion f(m, q, qd);     // also f.v[i], f.Sd[k], f.Ic[i]
 #pragma once
 #include "core/kinematics/joint_rate.h"
 #include "core/kinematics/world_axes.h"
@@ -19,7 +19,7 @@ FS_HD void common_velocities(const auto& m, const auto& x, const auto& X, const 
     });
   }
 }
-// The same by the columns.
+// The same from the columns of S.
 FS_HD void common_velocities(const auto& m, const auto& S, const auto& qd, auto& v) {
   using T = std::remove_cvref_t<decltype(v[0].w(0))>;
   v[0] = zero_motion<T>();

@@ -1,4 +1,4 @@
-// Mass and first moment of every subtree: what gravity and the centre of mass need of a robot.
+// Mass and first moment of every subtree, for gravity and the centre of mass.
 //
 //   m_i = sum over the subtree of i,   h_parent += R h_i + m_i r
 #pragma once

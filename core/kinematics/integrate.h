@@ -1,9 +1,9 @@
-// Configurations as points: what a velocity does to one in a time, and which velocity leads from one to another.
+// Configurations as points: motion of one by a velocity, and the velocity from one to another.
 //
 //   integrate    q_next = q (+) v dt      difference   v with q0 (+) v = q1, the shortest
 //
-// Each joint's file holds its own pair. A joint's coordinates are the same whichever way it runs (its polarity), so
-// nothing here depends on it. Unit quaternions are renormalised by every integration.
+// Each joint's file has its own pair. Polarity does not change a joint's coordinates, so nothing here depends on it.
+// Unit quaternions are renormalised by every integration.
 #pragma once
 #include "core/model/joints.h"
 

@@ -1,4 +1,4 @@
-// How a joint's motion subspace and bias change with its position and velocity: the apparent derivatives (in the axes of
+// Change of a joint's motion subspace and bias with its position and velocity: the apparent derivatives (in the axes of
 // the body) of S and c_J along a tangent direction, RBDA (3.40)-(3.43).
 //
 //   S° = d/de S(q (+) e u),   c_J° = d/de c_J(q (+) e u, v + e a)   at e = 0
@@ -8,7 +8,7 @@
 #include "core/kinematics/integrate.h"
 #include "core/scalar/dual.h"
 
-// Of templates that are large and called in several places.
+// For templates that are large and called in several places.
 #ifdef __CUDACC__
 #define FS_HD_CALL __host__ __device__ __noinline__
 #else
@@ -19,8 +19,8 @@ namespace featherstorm {
 
 template <class T> struct JointRate { Motion<T> S[6], c; };
 
-// joint_rate of a joint whose S is not constant. It holds the text of every joint type on dual numbers, so compilers keep it
-// out of line: three copies in a kernel would take nvcc minutes.
+// joint_rate of a joint whose S is not constant. It contains the algorithm of every joint type on dual numbers, so
+// compilers keep it out of line: three copies in a kernel would take nvcc minutes.
 template <class T, class M, class Q, class V, class U, class A>
 FS_HD_CALL void joint_rate_of_varying(const M& m, int i, const Q& q, const V& v, const U& u, const A& a,
                                       JointRate<T>& r) {

@@ -1,11 +1,12 @@
-// Forward kinematics: where bodies and named frames are and how they move. RBDA (2.46)-(2.57), (5.7), (5.8).
+// Forward kinematics: poses and motions of bodies and named frames. RBDA (2.46)-(2.57), (5.7), (5.8).
 //
 //   X_i = X_parent X_J                          placement in the world
 //   v_i = v_parent + S qd                       velocity
 //   a_i = a_parent + S qdd + c_J + v_i x S qd   spatial acceleration
 //
-// Accelerations are true ones, a_0 = 0: gravity is no part of them. The spatial acceleration of a frame is dv/dt of the
-// velocity field of its body; the classical one has the acceleration of the frame's origin in its place, RBDA (2.49):
+// Accelerations are true ones, a_0 = 0: they do not contain gravity. The spatial acceleration of a frame is dv/dt of
+// the velocity field of its body. The classical one replaces its linear part by the acceleration of the frame's origin,
+// RBDA (2.49):
 //   linear part + w × v
 #pragma once
 #include "core/model/joints.h"

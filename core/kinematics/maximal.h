@@ -1,15 +1,15 @@
-// Between generalised and maximal coordinates: velocities of all bodies and forces on all bodies. Liu and Jain,
-// section 6.
+// Conversions between generalised and maximal coordinates: velocities of all bodies and forces on all bodies. Liu and
+// Jain, section 6.
 //
 //   V = J qd,   qd = (J^T W J)^-1 J^T W V,   Q = J^T F,   F = W J (J^T W J)^-1 Q          (60), (61), (67), (70)
 //
 // V has for each body its angular velocity and the velocity of its mass centre, F the moment about the mass centre and
 // the force, six numbers a body, all in world axes. (Liu and Jain stack all v, then all w.) J^T W J is a joint-space
-// inertia matrix, so it is made by composite bodies and factorised with the tree's sparsity:
+// inertia matrix, so it is computed by composite bodies and factorised with the tree's sparsity:
 //   Metric::Unit     W = 1, the pseudo-inverse of (61) and (70): bodies of mass 1 kg and inertia 1 kg m^2. It adds the
-//                    squares of rad/s and m/s, so another unit of length gives another answer where V is not admitted
-//   Metric::Inertia  W = the bodies' own inertia: the motion that has the momentum of V, without rotors; it is what
-//                    remains of V after the joints' impulses, and does not depend on units
+//                    squares of rad/s and m/s, so the result depends on the unit of length where V is not admitted
+//   Metric::Inertia  W = the bodies' own inertia: the motion that has the momentum of V, without rotors. It is the
+//                    velocity after the joints' impulses act on V, and does not depend on units
 #pragma once
 #include "core/kinematics/common_frame.h"
 #include "core/linear/ltdl.h"

@@ -27,7 +27,7 @@ FS_HD void momentum(const auto& m, const auto& q, const auto& qd, auto com, auto
   auto mass = scratch<T>(m.nb + 1);
   auto v = scratch<Motion<T>>(m.nb + 1);
   auto hs = scratch<Force<T>>(m.nb + 1);  // momentum of the subtree
-  auto mc = scratch<Vec3<T>>(m.nb + 1);   // its mass times its centre
+  auto mc = scratch<Vec3<T>>(m.nb + 1);   // mass of the subtree times its centre
   hs[0] = zero_force<T>();
   // h = I v
   spatial_velocities(m, q, qd, x, v, [&](int i) { hs[i] = m.body[i].I * v[i]; });

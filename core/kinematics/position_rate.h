@@ -1,7 +1,7 @@
-// Derivatives of positions where velocities are not those: qd = Q(q) v. RBDA section 3.1, (3.5)-(3.7);
+// Derivatives of positions for joints whose velocities are not derivatives: qd = Q(q) v. RBDA section 3.1, (3.5)-(3.7);
 // for quaternions (4.13), p' = p (0, w) / 2.
 //
-// qdfn of every joint, user-defined ones too, is the derivative of its own `integrate`, taken with dual numbers:
+// qdfn of every joint, also of user-defined ones, is the derivative of its own `integrate`, computed with dual numbers:
 //
 //   qd = d/de (q (+) e v) at e = 0
 #pragma once

@@ -1,9 +1,9 @@
-// Outward passes: spatial velocities and accelerations of all bodies, each in its own axes. RBDA (5.7), (5.8).
+// Outward sweeps: spatial velocities and accelerations of all bodies, each in its own axes. RBDA (5.7), (5.8).
 //
 //   v_i = X v_parent + S qd,   a_i = X a_parent + S qdd + c_J + v_i x S qd
 //
-// visit is called once v_i and a_i are there: what an algorithm does with them in the same loop holds fewer values at
-// once than in a loop of its own (go2: energy 43 instead of 105, floating_bias 127 instead of 184).
+// visit is called as soon as v_i and a_i are known. Work in the same loop holds fewer values at once than a loop of its
+// own (go2: energy 43 instead of 105, floating_bias 127 instead of 184).
 #pragma once
 #include "core/model/joints.h"
 
@@ -25,7 +25,7 @@ FS_HD void spatial_velocities(const auto& m, const auto& q, const auto& qd, auto
 }
 
 // in   q (nq), qd (nv), qdd (nv)  Zeros<T>{} for an absent qdd
-// in   v, a of the bodies before `first`; v_0 = 0, and a_0 = -a_g where gravity is to be felt
+// in   v, a of the bodies before `first`; v_0 = 0, and a_0 = -a_g to include gravity
 // in   visit(i, J)  with the joint of body i
 // out  x (nx)  joint numbers of update_joint
 // out  v, a (nb + 1)

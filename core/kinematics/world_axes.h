@@ -1,5 +1,6 @@
-// Joint axes and inertias in one frame for all bodies: world axes, with the origin at the origin of body 1. In it the
-// passes over pairs of joints are dot products, and nothing is lost when the robot is far from the world's origin.
+// Joint axes and inertias in one frame for all bodies: world axes, with the origin at the origin of body 1. In this
+// frame sweeps over pairs of joints are dot products, and no digits are lost when the robot is far from the world's
+// origin.
 #pragma once
 #include "core/kinematics/kinematics.h"
 
@@ -18,7 +19,7 @@ template <class T> FS_HD Motion<T> axis(const auto& joint, int k) {
 
 // in   x  joint numbers that update_joint has set for all bodies
 // out  X (nb + 1)  placement of each body in the common frame; X[0] that of the world's frame
-// out  S (nv)      motion that each coordinate gives to what lies beyond its joint, common frame
+// out  S (nv)      motion of the bodies beyond the joint for each coordinate, common frame
 FS_HD void world_axes(const auto& m, const auto& x, auto& X, auto& S) {
   using T = ScalarOf<decltype(x)>;
   X[0] = identity_placement<T>();
@@ -32,8 +33,8 @@ FS_HD void world_axes(const auto& m, const auto& x, auto& X, auto& S) {
   }
 }
 
-// The same along the axes of body 1 where a free joint carries it, in which the base's axes are constants: X[0] then has
-// the world's axes as well. Both frames stand still while the robot moves.
+// The same along the axes of body 1 where it has a free joint; the base's axes are constants then, and X[0] has the
+// world's axes. Both frames stand still while the robot moves.
 FS_HD void base_axes(const auto& m, const auto& x, auto& X, auto& S) {
   using T = ScalarOf<decltype(x)>;
   X[0] = identity_placement<T>();

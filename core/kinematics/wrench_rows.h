@@ -1,8 +1,8 @@
-// Forces on bodies as forces of joints: rows of Jacobians, without their matrices.
+// Forces on bodies as forces of joints: rows of Jacobians, without forming the matrices.
 //
 //   row += J_b^T w,   w = (n, f): a moment and a force at a point p of body b, world axes
 //
-// The same row times v is the power of the wrench, so for a unit force it is a rate of length.
+// The same row times v is the power of the wrench; for a unit force it is a rate of length.
 #pragma once
 #include "core/kinematics/kinematics.h"
 
@@ -29,7 +29,8 @@ FS_HD void add_wrench(const auto& m, const auto& x, const auto& X, int body, con
   for (int i = body; i > 0; i = m.body[i].parent) add_joint_force(m, x, X, i, p, n, f, row);
 }
 
-// The same with its reaction: (n, f) at p on body a, (-n, -f) at p on body b. Joints that carry both feel neither.
+// The same with its reaction: (n, f) at p on body a, (-n, -f) at p on body b. Joints that carry both have no part in
+// it.
 template <class T>
 FS_HD void add_wrench_pair(const auto& m, const auto& x, const auto& X, int a, int b, const Vec3<T>& p,
                            const Vec3<T>& n, const Vec3<T>& f, auto row) {

@@ -1,9 +1,10 @@
-// A tree for the factors of ltdl.h of a matrix that couples coordinates which the robot's tree does not: M + J^T D J, where a row
-// of J has coordinates of two limbs.
+// A tree for the factors of ltdl.h of a matrix that couples coordinates which the robot's tree does not couple:
+// M + J^T D J, where a row of J has coordinates of two limbs.
 //
-// Eliminating coordinate k leaves products of all entries of its row. With parent(k) the greatest coordinate below k in that row,
-// every entry that appears lies between a coordinate and an ancestor in this tree: the elimination tree of Liu (1990), from the
-// last coordinate to the first. Where nothing is coupled it is the robot's own. The texts of ltdl.h take it in place of a model.
+// Eliminating coordinate k adds products of all entries of its row. With parent(k) the greatest coordinate below k in
+// that row, every entry that appears is between a coordinate and an ancestor in this tree: the elimination tree of Liu
+// (1990), from the last coordinate to the first. Without coupling it is the robot's own. The algorithms of ltdl.h take
+// it in place of a model.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -54,7 +55,7 @@ inline EliminationTree elimination_tree(const std::vector<int>& dof_parent,
   return t;
 }
 
-// The same in memory of a caller, who knows what is coupled only now.
+// The same in memory of the caller, for couplings that are known only at run time.
 struct EliminationTreeIn {
   int nv = 0, nh = 0;
   int *dof_parent, *depth, *row_start;  // (nv), (nv), (nv + 1)
@@ -62,8 +63,8 @@ struct EliminationTreeIn {
   FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
 };
 
-// in-out  t  nv and row are given: of coordinate k some of those below it that it has entries with, from which the others follow, as
-//            its parent
+// in-out  t  nv and row are given: for coordinate k some of the coordinates below it with an entry;
+//            the others follow from these, and its parent
 FS_HD void eliminate(int words, EliminationTreeIn& t) {
   for (int k = t.nv - 1; k >= 0; k--) {
     std::uint64_t* const of = t.row + k * words;

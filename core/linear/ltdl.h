@@ -42,7 +42,7 @@ FS_HD void ltl(const auto& m, auto H) {
   }
 }
 
-// How the diagonal of a factor is stored: by ltdl (L has ones, the entry is 1/D) or by ltl (the entry is L's).
+// Storage of the diagonal of a factor: by ltdl (L has ones, the entry is 1/D) or by ltl (the entry is L's).
 enum class Factor { LTDL, LTL };
 
 // y = H x with the packed matrix itself. x and y must differ.
@@ -84,9 +84,9 @@ template <Factor factor> FS_HD void solve_lt(const auto& m, const auto& L, auto 
     for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) x[j] = x[j] - L[m.at(i, j)] * x[i];
   }
 }
-// L^-1 in place of the factor L of ltdl, with the same entries; the diagonal keeps 1/D. H^-1 = L^-1 D^-1 L^-T then takes
-// products (mul_lt, mul_l) in place of solutions, where zeros of the right-hand side save more: x_i depends on the common
-// ancestors of i and of what is not zero alone. Cost D2 - D1 multiply-adds.
+// L^-1 in place of the factor L of ltdl, with the same entries; the diagonal keeps 1/D. H^-1 = L^-1 D^-1 L^-T is then
+// applied by products (mul_lt, mul_l) instead of solves, where zeros of the right-hand side save more: x_i depends only
+// on the common ancestors of i and of the nonzero entries. Cost D2 - D1 multiply-adds.
 FS_HD void invert_l(const auto& m, auto L) {
   for (int i = 0; i < m.nv; i++)
     for (int c = 0; c < m.depth[i]; c++) {
@@ -97,7 +97,7 @@ FS_HD void invert_l(const auto& m, auto L) {
       L[m.row_start[i] + c] = -sum;
     }
 }
-// Hinv = H^-1, (nv nv), from what invert_l leaves: the sum over common ancestors j of (L^-1)_ij (L^-1)_kj / D_j.
+// Hinv = H^-1, (nv nv), from the result of invert_l: the sum over common ancestors j of (L^-1)_ij (L^-1)_kj / D_j.
 FS_HD void inverse_of_h(const auto& m, const auto& W, auto Hinv) {
   using T = ScalarOf<decltype(W)>;
   auto V = scratch<T>(m.nh);  // L^-1 D^-1

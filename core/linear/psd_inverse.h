@@ -1,16 +1,17 @@
-// A generalised inverse of a small symmetric positive semidefinite matrix, damped if wanted.
+// A generalised inverse of a small symmetric positive semidefinite matrix, optionally damped.
 //
-// Pivoted Cholesky as Gram-Schmidt: unit vectors w_i = e_i are made orthogonal in the inner product of A, the one with the
-// largest share s_i / A_ii of its square s_i = w_i^T A w_i left first, and A^- = sum w w^T / s over those taken. What has
-// a share of at most `tolerance` depends on those before it and is left out: its row and column of A^- are zero. So
-// A A^- A = A and A^- A A^- = A^-, whatever the units of the rows. Which row is taken is a weight 0 or 1, not a branch.
+// Pivoted Cholesky as Gram-Schmidt: unit vectors w_i = e_i are made orthogonal in the inner product of A. Each step
+// takes the vector with the largest remaining share s_i / A_ii of its square s_i = w_i^T A w_i; A^- = sum w w^T / s
+// over the vectors taken. A vector with a share of at most `tolerance` depends on the earlier ones and is left out: its
+// row and column of A^- are zero. Therefore A A^- A = A and A^- A A^- = A^-, for any units of the rows. The choice of a
+// row is a weight 0 or 1, not a branch.
 #pragma once
 #include "core/scalar/scalar.h"
 
 namespace featherstorm {
 
 // in      damping    added to the diagonal of A; where it is positive A^- = (A + damping 1)^-1
-// in      tolerance  share below which a row counts as dependent; some 1e-10 in double, 1e-5 in float
+// in      tolerance  share below which a row counts as dependent; about 1e-10 in double, 1e-5 in float
 // in out  A (n n)    replaced by A^-
 template <int n, class T> FS_HD void psd_inverse(T (&A)[n][n], const T& damping, const T& tolerance) {
   const T zero(0.0), one(1.0);

@@ -3,8 +3,8 @@
 //   G^T H G ydd = G^T (tau - C - H g)
 //
 // Forces that do no work on the admitted motions, K^T lambda with K G = 0, drop out. Closed loops with chosen
-// independent coordinates (independent.h) and loop-closure functions (loop_closure.h) end here; gears, whose G is constant and
-// sparse, have the same equation in coupled_dynamics.h.
+// independent coordinates (independent.h) and loop-closure functions (loop_closure.h) use these equations. Gears, whose
+// G is constant and sparse, have the same equation in coupled_dynamics.h.
 #pragma once
 #include "core/linear/ltdl.h"
 #include "core/linear/semidefinite.h"
@@ -48,7 +48,7 @@ FS_HD void solve_reduced(const auto& m, const auto& H, const auto& b, const auto
 FS_HD void expand_reduced(const auto& m, const auto& G, const auto& g, int ny, const auto& ydd, auto qdd) {
   using T = ScalarOf<decltype(ydd)>;
   for (int k = 0; k < m.nv; k++) {
-    T s(0.0);  // all there is of a structure, ny = 0
+    T s(0.0);  // the whole sum for a structure, ny = 0
     for (int j = 0; j < ny; j++) s = s + G[k * ny + j] * ydd[j];
     qdd[k] = s + g[k];
   }

@@ -1,8 +1,9 @@
-// Small dense systems A x = b, A symmetric positive semidefinite of unknown rank, for every instance of a batch alike.
+// Small dense systems A x = b, A symmetric positive semidefinite of unknown rank, with the same operations for every
+// instance of a batch.
 //
-//   A = L D L^T without pivoting. Where a pivot vanishes to rounding, its row depends on those before it (its whole
-//   remaining column is zero, as A is semidefinite), so 1/D = 0 there: the row is skipped and x gets a zero in its place.
-//   If the system is consistent, the x that comes out solves it.
+//   A = L D L^T without pivoting. Where a pivot vanishes to rounding, its row depends on earlier rows (its whole
+//   remaining column is zero, because A is semidefinite). Then 1/D = 0: the row is skipped and its x is zero.
+//   If the system is consistent, the resulting x solves it.
 #pragma once
 #include "core/scalar/scalar.h"
 

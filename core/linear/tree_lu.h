@@ -1,9 +1,9 @@
-// Factors of matrices that are not symmetric but have zeros where the inertia matrix has them, and solutions with them.
+// Factors of matrices that are not symmetric but have the zeros of the inertia matrix, and solutions with them.
 //
 //   A = U L,   U unit upper triangular,  L lower triangular
 //
-// Entries are packed as of crba.h: lower (i, j) is A_ij, upper (i, j) is A_ji, for the ancestors j of i; the diagonal is in lower. As
-// with ltdl.h, elimination from the tips on leaves zeros as they are.
+// Entries are packed as in crba.h: lower (i, j) is A_ij, upper (i, j) is A_ji, for the ancestors j of i; the diagonal
+// is in lower. As in ltdl.h, elimination from the tips keeps zeros.
 #pragma once
 #include "core/model/model.h"
 

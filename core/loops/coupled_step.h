@@ -1,4 +1,4 @@
-// One step in time of robots with geared or otherwise coupled joints: step.h in the independent velocities of coupling.h.
+// One step in time of robots with gears or other coupled joints: step.h in the independent velocities of coupling.h.
 //
 //   G^T (H + dt D) G ud = G^T (tau - C(q, G u) - D G u),   u_next = u + dt ud,   q_next = q (+) G u_next dt
 //
@@ -9,7 +9,7 @@
 
 namespace featherstorm {
 
-// in   q (nq)  coupled positions as coupled_position has them; u (nu)
+// in   q (nq)  coupled positions as coupled_position gives them; u (nu)
 // in   drive, f_ext, s  as in step.h: torques, targets and limits of all nv coordinates, coupled ones included
 // out  q_next (nq), u_next (nu)  may be q, u
 template <class S>

@@ -14,7 +14,7 @@
 
 namespace featherstorm {
 
-// The solution with the constraints at hand; what loops that are closed by other means need as well (loop_step.h).
+// The solution for given constraints, also for loops that are closed by other means (loop_step.h).
 // in      L (nh)       factor of H, of ltdl
 // in      nc           rows of K
 // in out  b (nv)       tau - C; destroyed
@@ -50,7 +50,7 @@ FS_HD auto solve_loops(const auto& m, int nc, const auto& L, B b, Rows K, auto A
   return rank;
 }
 
-// in   q (nq), qd (nv), tau (nv)  with what loop joints exert added to tau (loop_forces)
+// in   q (nq), qd (nv), tau (nv)  with the forces of loop joints added to tau (loop_forces)
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // in   rate [1/s]    1 / T_stab, as in loop_constraints.h
 // in   tolerance     of the rank, as in semidefinite.h

@@ -1,14 +1,13 @@
-// Hybrid dynamics of closed loops: some joints of the spanning tree are told their accelerations, the others their
+// Hybrid dynamics of closed loops: some joints of the spanning tree have prescribed accelerations, the others known
 // forces. Announced as Kim's section 3.3; RBDA (9.1) with the constraints of (8.37)-(8.41).
 //
 //   H11 qdd1 = tau1 - C'1 + K1^T lambda,   K1 qdd1 = k - K2 qdd2,   tau2 = C'2 + H21 qdd1 - K2^T lambda
 //
 // 1: joints with known forces, 2: prescribed joints, C' = ID(q, qd, [0; qdd2]). With no joint prescribed it is
-// fd_loops.h. Where what is left of the loops, K1, has dependent rows, there are lambda that do not show in joints 1:
-// K1^T mu = 0. They share the load among the prescribed joints, which are over-determined, and the shortest tau2 is
-// taken, as in id_loops.h; with all joints prescribed it is Kim's (65). The null vectors of A = K1 H11^-1 K1^T are
-// those columns of L^-T whose pivot vanishes (semidefinite.h), so each instance has its own rank and there is no
-// branch.
+// fd_loops.h. Where the remaining constraints K1 have dependent rows, some lambda have no effect on joints 1: K1^T mu =
+// 0. They distribute the load among the prescribed joints, which are over-determined, and the shortest tau2 is chosen,
+// as in id_loops.h; with all joints prescribed it is Kim's (65). The null vectors of A = K1 H11^-1 K1^T are the columns
+// of L^-T whose pivot vanishes (semidefinite.h), so each instance has its own rank and there is no branch.
 #pragma once
 #include "core/dynamics/crba.h"
 #include "core/dynamics/newton_euler.h"
@@ -18,16 +17,17 @@
 
 namespace featherstorm {
 
-// in   prescribed (nv)  1 where the acceleration of the coordinate is given, 0 where the force is; may differ within a batch
+// in   prescribed (nv)  1 where the acceleration of the coordinate is given, 0 where the force is; may differ within a
+//      batch
 // in   q (nq), qd (nv)
-// in   qdd (nv)  taken at prescribed joints     tau (nv)  taken at the others, with what loop joints exert added
+// in   qdd (nv)  taken at prescribed joints     tau (nv)  taken at the others, with the forces of loop joints added
 // in   f_ext (6 nb)  as in rnea.h; Zeros<T>{} for none
 // in   rate [1/s]    1 / T_stab, as in loop_constraints.h
 // in   tolerance     of the ranks, as in semidefinite.h
 // out  qdd_out (nv)  [rad/s^2 | m/s^2], tau_out (nv)  [N m | N]  all joints
 // out  lambda (nc)   [N m | N]  constraint forces on successors, in the columns of T
-// out  rank (1)      of K1: n1 - rank freedoms are left to the dynamics
-// out  violation (nc)  K qdd - k [rad/s^2 | m/s^2]; not zero where the prescribed accelerations tear a loop apart
+// out  rank (1)      of K1: n1 - rank freedoms remain to the dynamics
+// out  violation (nc)  K qdd - k [rad/s^2 | m/s^2]; not zero where the prescribed accelerations open a loop
 // Cost O(nb) + O(nc (nh + nc nv)).
 template <class M, class L, class Marks, class Q, class V, class A, class Tau, class F, class Rate, class Tolerance,
           class OutA, class OutTau, class OutL, class OutR, class OutE>
@@ -107,7 +107,7 @@ FS_HD void hybrid_loops(const M& m, const L& loops, const Marks& prescribed, con
     for (int d = 0; d < nc; d++) x[d] = d == c ? select(abs(pivot) <= zero, one, zero) : zero;
     for (int d = c; d >= 0; d--)
       for (int e = 0; e < d; e++) x[e] = x[e] - B[d * nc + e] * x[d];
-    // one that does not show in joints 2 either is only rounding there
+    // a vector without effect on joints 2 either consists of rounding errors there
     T size = zero, terms = zero;
     for (int j = 0; j < n; j++) {
       T y = zero;

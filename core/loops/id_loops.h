@@ -1,10 +1,11 @@
-// Inverse dynamics of closed loops: which motor forces give a motion. RBDA sections 8.12, 8.13, (8.61)-(8.63); Kim section
+// Inverse dynamics of closed loops: the motor forces for a motion. RBDA sections 8.12, 8.13, (8.61)-(8.63); Kim section
 // 3.1, (56)-(66).
 //
 //   G^T tau = G^T tau_ID,   tau_ID = H qdd + C of the spanning tree; tau_p given at joints without motors
 //
-// has one solution tau_a, many (redundant actuation; then the shortest is taken: Kim's minimum active torque), or none
-// (too few motors, or motors that do not reach the motion; then |G^T (tau - tau_ID)| is least and `missing` says how much).
+// has one solution tau_a, many (redundant actuation; then the shortest is chosen: Kim's minimum active torque), or none
+// (too few motors, or motors without effect on the motion; then |G^T (tau - tau_ID)| is least and `missing` is the
+// rest).
 #pragma once
 #include "core/dynamics/newton_euler.h"
 #include "core/linear/semidefinite.h"
@@ -95,7 +96,7 @@ FS_HD void actuation_least_constraint(const auto& m, auto nc, const auto& K, con
   }
 }
 
-// Both from the state: what motors must do for a motion that the loops admit.
+// Both from the state: the motor forces for a motion that the loops admit.
 // in   independent (nv)  1 for coordinates that may serve as y, else 0 (independent.h)
 // in   actuated (nv)     1 for coordinates with motors, else 0
 // in   q (nq), qd (nv), qdd (nv)  a motion with K qd = 0, K qdd = k

@@ -3,12 +3,12 @@
 //   K (G y + g) = k for every y,   y = the coordinates of q marked independent (8.8: "his own choice of variables")
 //   G = [-K_d^+ K_y; 1],  g = [K_d^+ k; 0],   K = [K_d K_y]
 //
-// Which coordinates are independent is a number of each, not a branch: G has a column for every coordinate, in its place,
-// and those of the dependent ones are zero. What is computed with G leaves zero columns out by itself (semidefinite.h).
+// Independent coordinates are marked by numbers, not by branches: G has a column for every coordinate, in its place,
+// and the columns of dependent ones are zero. Products with G skip zero columns (semidefinite.h).
 //
-// K_d^+ comes from the normal equations with one step of refinement, so that dependent rows of K do no harm and there is no
-// pivoting. K_d must have full column rank; the returned rank says per instance whether it has. If it has not, another
-// choice of y or fd_loops.h is needed: the mechanism is at a dead centre with respect to y.
+// K_d^+ comes from the normal equations with one step of refinement, so that dependent rows of K do no harm and there
+// is no pivoting. K_d must have full column rank; the returned rank tells this for each instance. If it does not,
+// another choice of y or fd_loops.h is needed: the mechanism is at a dead centre with respect to y.
 #pragma once
 #include "core/linear/reduced.h"
 #include "core/loops/fd_loops.h"

@@ -1,11 +1,11 @@
 // The constraints of loop joints: position error delta and force subspace T. RBDA section 8.3, Table 8.1; 8.7.
 //
 // X places the successor frame in the predecessor frame: E = R^T, X_ij of the table are the components e_i(j) of the
-// successor's axes (columns of R) and, for i > 3, (r × e_i)(j). delta = T^T d where 1 - d× takes the frame from where the
-// joint would have it to where it is. Correct to first order in d, and zero exactly where the joint is closed.
+// successor's axes (columns of R) and, for i > 3, (r × e_i)(j). delta = T^T d, where 1 - d× takes the frame from its
+// pose in a closed joint to its actual pose. Correct to first order in d, and zero exactly where the joint is closed.
 //
 // T is in the successor's coordinates. It is constant there except for the types marked "moving", for which rate = T'^T
-// (v_s - v_p) with the apparent derivative T' has to be added in k: RBDA (8.47) assumes T' = 0.
+// (v_s - v_p) with the apparent derivative T' must be added in k: RBDA (8.47) assumes T' = 0.
 #pragma once
 #include "core/model/loops.h"
 #include "core/spatial/inertia.h"

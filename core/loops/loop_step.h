@@ -1,10 +1,11 @@
-// One step in time of closed loops: step.h with the constraints of RBDA (8.37)-(8.41) and Baumgarte's stabilisation, (8.12).
+// One step in time of closed loops: step.h with the constraints of RBDA (8.37)-(8.41) and Baumgarte's stabilisation,
+// (8.12).
 //
 //   (H + dt D) qdd = tau - C(q, v) - D v + K^T lambda,   K qdd = k(rate)
 //   v_next = v + dt qdd,   q_next = q (+) v_next dt
 //
-// Loops stay closed to an error of order dt, which Baumgarte's terms take back within some 1 / rate; rate dt below 1, some
-// 0.1, is stable. Loops that are open at the beginning close within a few 1 / rate.
+// Loops stay closed to an error of order dt, which Baumgarte's terms remove within about 1 / rate. rate dt below 1,
+// such as 0.1, is stable. Loops that are open at the beginning close within a few 1 / rate.
 #pragma once
 #include "core/loops/fd_loops.h"
 #include "core/step/step.h"
@@ -13,7 +14,7 @@ namespace featherstorm {
 
 // in   q (nq), v (nv), drive
 // in   f_ext (6 nb)  as in rnea.h, constant during the step; Zeros<T>{} for none
-// in   s          dt and what the joints have in common
+// in   s          dt and the numbers common to all joints
 // in   rate       [1/s], tolerance  as in fd_loops.h
 // out  q_next (nq), v_next (nv)  may be q, v
 template <class M, class L, class Q, class V, class Drive, class F, class S, class Rate, class Tolerance, class QNext,

@@ -31,7 +31,7 @@ std::vector<double> per_dof(const std::vector<double>& given, int n, double fall
   return given;
 }
 
-// Of a joint that is not revolute (turn_bodies), or reversed.
+// The shape of a joint that is reversed or not revolute (turn_bodies has the others).
 JointShape shape_of(JointType type, int nv, bool reversed) {
   if (!reversed) {
     if (type == JointType::Prismatic) return JointShape::Prismatic;
@@ -119,7 +119,7 @@ Robot ModelBuilder::build(bool strict) const {
   for (const std::string& root : floating_) {
     JointSpec j;
     j.name = floating_.size() == 1 ? "root" : "root_" + root;
-    while (is_named(j.name)) j.name += '_';  // a joint of the file's own keeps its name
+    while (is_named(j.name)) j.name += '_';  // a joint of the file keeps its name
     j.type = JointType::Free;
     j.child = root;
     joints.push_back(j);
@@ -262,7 +262,7 @@ Robot ModelBuilder::build(bool strict) const {
     }
     for (int k = 0; k < size.nq; k++) robot.q_names.push_back(size.nq == 1 ? j.name : j.name + "_" + std::to_string(k));
   }
-  // expanded parent array, RBDA Table 6.4: the parent of a joint's first coordinate is the last one of the parent's joint
+  // expanded parent array, RBDA Table 6.4: the parent of a joint's first coordinate is the last of the parent's joint
   std::vector<int> last(m.nb + 1, -1);
   for (int d = 0; d < m.nv; d++) last[m.dof_body[d]] = d;
   for (int d = 0; d < m.nv; d++) {
@@ -276,7 +276,7 @@ Robot ModelBuilder::build(bool strict) const {
   }
   m.row_start.push_back(m.nh);
 
-  // a joint must have something to move
+  // a joint must move a mass
   std::vector<char> moves(m.nb + 1, 0);
   for (int i = m.nb; i >= 1; i--) {
     const Body<double>& b = m.body[i];

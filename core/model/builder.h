@@ -6,9 +6,9 @@
 //   b.add_joint(j);
 //   Robot robot = b.build();
 //
-// build() checks the description, numbers the bodies depth first, merges fixed joints (their links stay as frames), turns
-// every joint axis into z and derives all index tables. Links with no joint to a parent are roots: they are fixed to the
-// world, or float where float_root names them. A forest of several robots has several roots.
+// build() checks the description, numbers the bodies depth first, merges fixed joints (their links stay as frames),
+// turns every joint axis into z and derives all index tables. Links with no joint to a parent are roots: they are fixed
+// to the world, or float where float_root names them. A forest of several robots has several roots.
 #pragma once
 #include <map>
 #include <memory>
@@ -24,7 +24,7 @@ namespace featherstorm {
 using Vec3d = Vec3<double>;
 using Mat3d = Mat3<double>;
 
-// What is wrong with a description: the element's kind and name, and the reason.
+// A fault in a description: the element's kind and name, and the reason.
 class ModelError : public std::runtime_error {
  public:
   ModelError(const std::string& kind, const std::string& name, const std::string& reason)
@@ -71,9 +71,9 @@ struct Robot {
   std::vector<std::string> q_names, v_names;
   std::vector<double> q0;            // (nq) neutral configuration
   std::vector<int> joint_order;      // joint_order[k] = body moved by the k-th moving joint that was added
-  std::vector<std::string> notices;  // what a loader ignored, and:
-  std::vector<std::string> odd;      // what no robot has and was kept as it is given
-  // What its world was read from (host/world/world_of.h); null where it has none.
+  std::vector<std::string> notices;  // elements that a loader ignored, and:
+  std::vector<std::string> odd;      // properties that no real robot has, kept as given
+  // The source of its world (host/world/world_of.h); null without a world.
   std::shared_ptr<const WorldSource> source{};
 
   int frame(const std::string& name) const;  // index, or -1
@@ -88,10 +88,10 @@ class ModelBuilder {
   void add_frame(FrameSpec frame);
   void float_root(const std::string& link);  // gives this root link a free joint named "root"
   void set_gravity(const Vec3d& g) { gravity_ = g; }
-  // Throws ModelError. An inertia that no mass distribution has is kept as it is given, with a notice; `strict` refuses it.
+  // Throws ModelError. An inertia that no mass distribution has is kept as given, with a notice; `strict` refuses it.
   Robot build(bool strict = false) const;
 
-  // what was added, in this order; edit.h makes other robots of it
+  // the parts in the order they were added; edit.h makes other robots of them
   const std::string& name() const { return name_; }
   const std::vector<LinkSpec>& links() const { return links_; }
   const std::vector<JointSpec>& joints() const { return joints_; }
@@ -108,15 +108,16 @@ class ModelBuilder {
   Vec3d gravity_ = {0, 0, -9.81};
 };
 
-// The joint's axes in its joint frame, as columns: z is `axis` (of joints with one), else the joint frame's own axes.
+// The joint's axes in its joint frame, as columns: z is `axis` for joints with one, else the axes of the frame.
 Mat3d axes_of(const JointSpec& joint);
 
 // The neutral configuration: zeros and unit quaternions.
 std::vector<double> neutral(const Model<double>& m);
 
-// Why a body cannot have these numbers, "" where it can: not finite, negative mass, an inertia that is not symmetric.
+// The reason why a body cannot have these numbers, "" if it can: not finite, negative mass, asymmetric inertia.
 std::string inertia_error(double mass, const Vec3d& com, const Mat3d& inertia);
-// What of them no mass distribution has, though a robot can be computed with it, "" where one has.
+// The property of these numbers that no mass distribution has, "" if there is none. Computation is possible in any
+// case.
 std::string inertia_fault(double mass, const Vec3d& com, const Mat3d& inertia);
 
 }  // namespace featherstorm

@@ -3,8 +3,8 @@
 //   qd = G u,   G^T H G ud + G^T C = G^T tau,   G constant
 //
 // A mimic joint (q_k = ratio q_d + offset), a gear pair with its rotor as a body of its own, a differential (several
-// terms): all are rows of G. g = Gd u = 0. The quick way with a rotor is the armature of a joint, ratio^2 times the
-// rotor's inertia (Example 9.5, crba.h and articulated_bodies.h); it leaves out what a rotor does by being carried along.
+// terms): all are rows of G. g = Gd u = 0. A simpler model of a rotor is the armature of a joint, ratio^2 times the
+// rotor's inertia (Example 9.5, crba.h and articulated_bodies.h); it ignores the rotor's inertia as a part of its link.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,14 +13,14 @@ namespace featherstorm {
 
 struct Robot;
 
-// G by sparse rows, and where positions belong.
+// G by sparse rows, and the rule for positions.
 template <class P> struct Coupling {
   using Number = P;
   int nu = 0;               // independent velocities
   std::vector<int> start;   // (nv + 1) row k of G is [start[k], start[k + 1])
-  std::vector<int> column;  // which u
+  std::vector<int> column;  // index in u
   std::vector<P> value;     // ratio
-  std::vector<int> driver;  // (nu) the coordinate that u is the velocity of
+  std::vector<int> driver;  // (nu) the coordinate whose velocity is u
   std::vector<P> offset;    // (nv) [rad | m]
 };
 template <class P, class S> Coupling<P> cast(const Coupling<S>& c) {

@@ -36,7 +36,7 @@ MassProperties from_moments(double m, const Vec3d& first, const Mat3d& P, const 
   return a;
 }
 
-// The middle of the vertices: near them, so that nothing is lost far from the origin.
+// The middle of the vertices, as a reference point near them: far from the origin no digits are lost.
 Vec3d middle(const char* what, const std::vector<Vec3d>& vertices, const std::vector<Triangle>& triangles) {
   Vec3d c = Vec3d::Zero();
   for (const Vec3d& v : vertices) {

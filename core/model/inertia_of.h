@@ -22,9 +22,9 @@ struct MassProperties {
   Mat3d inertia = Mat3d::Zero();  // about the centre of mass [kg m^2]
 };
 
-// Of both together.
+// The sum of both.
 MassProperties operator+(const MassProperties& a, const MassProperties& b);
-// In the axes of the parent of the frame that a is given in: c' = r + R c, I' = R I R^T.
+// The same in the parent's axes, where X places the frame of a: c' = r + R c, I' = R I R^T.
 MassProperties placed(const Placement<double>& X, const MassProperties& a);
 // The same shape with another mass.
 MassProperties with_mass(MassProperties a, double mass);

@@ -6,16 +6,16 @@
 namespace featherstorm {
 namespace {
 
-constexpr double rounding = 5e-15;  // what products of a few rotations leave of a zero
+constexpr double rounding = 5e-15;  // largest error of a zero in products of a few rotations
 
-// The turn about z that puts (x, y) on the x axis; none where it is zero or on an axis already.
+// The turn about z that puts (x, y) on the x axis; identity where it is zero or on an axis already.
 RotationZ<double> turn_to(double x, double y) {
   const double r = std::hypot(x, y);
   if (r < 1e-9 || std::abs(x) < 1e-9 * r || std::abs(y) < 1e-9 * r) return {1, 0};
   return {x / r, y / r};
 }
 
-// The turn of a body's frame about its axis that its numbers ask for.
+// The turn of a body's frame about its axis that zeroes most of its numbers.
 RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child, Turns turns) {
   if (child) {
     const Mat3d& R = child->X_T.R;
@@ -26,7 +26,8 @@ RotationZ<double> own_turn(const Body<double>& b, const Body<double>* child, Tur
   return turns == Turns::numbers ? turn_to(b.I.h.x(), b.I.h.y()) : RotationZ<double>{1, 0};
 }
 
-// Of several children the one with the most bodies beyond; a prismatic one where none is revolute; 0 where there is none.
+// The favourite child of each body: the one with the most descendants; a prismatic one only if none is revolute; 0
+// without children.
 std::vector<int> favourite_children(const Model<double>& m, const std::vector<int>& subtree_size) {
   std::vector<int> favourite(m.nb + 1, 0);
   for (const JointType type : {JointType::Revolute, JointType::Prismatic}) {
@@ -60,8 +61,8 @@ Mat3d z_to(const Vec3d& axis) {
       R((k + 2) % 3, 1) = sign;
       return R;
     }
-  // The shortest turn, Rz(phi) Ry(theta) Rz(-phi) with phi the direction of the axis in the plane: about (1 - c) = s^2 / (1 + c)
-  // it is the quotient that has digits near z, and the difference near -z.
+  // The shortest turn, Rz(phi) Ry(theta) Rz(-phi) with phi the direction of the axis in the plane.
+  // (1 - c) / s^2 = 1 / (1 + c): the right side keeps its digits near z, the left side near -z.
   const double x = axis.x(), y = axis.y(), c = axis.z();
   const double k = c < 0 ? (1 - c) / (x * x + y * y) : 1 / (1 + c);
   Mat3d R;
@@ -91,7 +92,8 @@ Zxz zxz(const Mat3d& R) {
   a.phi = {-R(1, 2) / s, R(0, 2) / s};
   // of the two solutions (phi, alpha), (phi + pi, -alpha) take the one that turns the parent least
   if (a.phi.c < -1e-12 || (std::abs(a.phi.c) <= 1e-12 && a.phi.s < 0)) a.phi = {-a.phi.c, -a.phi.s}, a.alpha.s = -s;
-  // Of axes that are almost parallel phi has few digits: psi is what it leaves, the first row of Rz(-phi) R.
+  // On axes that are almost parallel phi has few digits, so psi is computed from the remainder, the first row of
+  // Rz(-phi) R.
   const double c = a.phi.c * R(0, 0) + a.phi.s * R(1, 0), d = a.phi.c * R(0, 1) + a.phi.s * R(1, 1);
   a.psi = {c / std::hypot(c, d), -d / std::hypot(c, d)};
   return a;
@@ -128,7 +130,7 @@ std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {
           if (std::abs(*x - e) < rounding) *x = e;
       if (tilted) b.X_T.R = matrix(b.tilt);
     } else if (b.type == JointType::Prismatic && !b.reversed && subtree_size[i] == 1) {
-      // nothing asks for the turn about a slider's axis: none that the parent's frame has not
+      // the turn about a slider's axis is free: use the turn of the parent's frame
       const RotationZ<double> psi = zxz(b.X_T.R).psi;
       turn[i] = matrix(RotationZ<double>{psi.c, -psi.s});
       b.X_T.R = clean_rotation(b.X_T.R * turn[i]);

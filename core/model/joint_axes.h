@@ -1,5 +1,5 @@
-// The axes of bodies: z along the joint's axis, and of the turns about it that are left free the one that makes most
-// numbers zero.
+// The axes of bodies: z is along the joint's axis. Of the remaining turns about z the one that makes most numbers zero
+// is chosen.
 #pragma once
 #include "core/model/builder.h"
 
@@ -20,18 +20,18 @@ struct Zxz {
 };
 Zxz zxz(const Mat3d& R);
 
-// Frames of bodies of revolute joints may be turned about their axes, and some numbers of the robot become zero:
-//   axes     the placement of the favourite child becomes a turn about x alone. Building does this much, so that frames
+// Choices for the turn of a revolute joint's frame about its axis, which make numbers of the robot zero:
+//   axes     the placement of the favourite child becomes a turn about x alone. Building does only this, so that frames
 //            depend on the axes of the joints only
-//   numbers  where the axes are parallel the child's origin comes to lie on x; where that does not matter either, or there
-//            is no child, the centre of mass comes to lie in the plane y = 0
+//   numbers  where the axes are parallel the child's origin is put on x; where that has no effect either, or there
+//            is no child, the centre of mass is put in the plane y = 0
 enum class Turns { axes, numbers };
 
-// Turns the frames of bodies, their parents' first, and finds the shapes of their revolute joints. Returns the turn of each
-// body (nb + 1), its new frame in the old one; the robot's named frames are left.
+// Turns the frames of bodies, parents first, and finds the shapes of their revolute joints. Returns the turn of each
+// body (nb + 1), its new frame in the old one; the robot's named frames are not changed.
 std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns);
 
-// The same robot with frames turned for the sake of all numbers: for maps that do not see the axes of bodies.
+// The same robot with frames turned to zero most numbers: for maps that do not depend on the axes of bodies.
 Model<double> turned(Model<double> m);
 
 }  // namespace featherstorm

@@ -1,13 +1,13 @@
-// The joint table: from a joint's type to its file, and the object of its shape that passes over the bodies work with.
+// The joint table: from a joint's type to its file, and to the object of its shape that sweeps over the bodies use.
 //
-// An algorithm keeps of each joint a few numbers in an array x of model.nx (joint_numbers below), set once per position
-// by update_joint and read in every pass by with_joint, which hands the pass an object of the joint's shape:
+// An algorithm keeps a few numbers for each joint in an array x of model.nx (joint_numbers below). update_joint sets
+// them once per position, and with_joint reads them in every sweep and passes an object of the joint's shape:
 //
 //   update_joint(m, i, q, v, x);                                   // jcalc: sine and cosine, or R, r, S, c_J
 //   with_joint(m, i, x, [&](const auto& J) { v[i] = apply(J, v[parent]) + J.velocity(slice(qd, b.v)); ... });
 //
 // Members of J:  nv; origin() r; rotate, rotate_back, rotate_inertia; velocity(v) = S v; bias(v) = c_J;
-//   angular_velocity, linear_velocity, angular_acceleration, linear_acceleration (classical, for Newton-Euler passes);
+//   angular_velocity, linear_velocity, angular_acceleration, linear_acceleration (classical, for Newton-Euler sweeps);
 //   project(k, f) = S_k^T f; force_of_axis(k, I) = I S_k; clear_axis, set_axis_force (articulated bodies).
 #pragma once
 #include <string>
@@ -30,7 +30,7 @@
 
 namespace featherstorm {
 
-// f(Type{}) with the structure of the joint's file; UserDefined and Fixed are handled by the callers.
+// Calls f(Type{}) with the structure of the joint's file; the callers handle UserDefined and Fixed.
 FS_HD void with_joint_type(JointType type, auto&& f) {
   switch (type) {
     case JointType::Revolute: return f(Revolute{});
@@ -63,13 +63,13 @@ FS_HD JointTraits joint_traits(JointType type) {
   return traits;
 }
 
-// Whether S is constant in the axes of the body.
+// True if S is constant in the axes of the body.
 FS_HD bool constant_subspace(const auto& b) {
   const JointTraits traits = joint_traits(b.type);
   return traits.constant_subspace && (!b.reversed || traits.symmetric);
 }
 
-// How many numbers an algorithm keeps of a joint of this shape.
+// Number of numbers that an algorithm keeps for a joint of this shape.
 inline int joint_numbers(JointShape shape) {
   switch (shape) {
     case JointShape::RevoluteTilted:
@@ -84,7 +84,8 @@ inline int joint_numbers(JointShape shape) {
   return 0;
 }
 
-// jcalc of a user-defined joint, lane by lane through its double function. Velocities that are absent let time stand still.
+// jcalc of a user-defined joint, lane by lane through its double function. With absent velocities time does not
+// advance.
 template <class T, class M, class Q, class V>
 void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const V& v, UserJointAt<T>& J) {
   using Scalar = typename UserScalar<T>::type;
@@ -123,7 +124,7 @@ void user_jcalc(const M& m, const Body<typename M::Number>& b, const Q& q, const
   if (b.reversed) J.sigma = -apply_inverse(J.X, J.sigma);
 }
 
-// jcalc: the joint's own placement, subspace and bias, reversed where the joint runs backwards, without the fixed
+// jcalc: the joint's own placement, subspace and bias, reversed where the joint is reversed, without the fixed
 // placement; q and v are those of the joint. Returns its number of freedoms.
 template <class T, class M>
 FS_HD int jcalc(const M& m, const Body<typename M::Number>& b, const auto& q, const auto& v, UserJointAt<T>& J) {
@@ -160,8 +161,8 @@ FS_HD void update_general_joint(const M& m, const Body<typename M::Number>& b, c
   store_motion(x, b.x + 12 + 6 * n, J.c);
 }
 
-// The rotation about z by q and the fixed angle of `zero`. A traced program adds the angle to q, one operation in place
-// of the product's six; quarter turns are no operation in the product.
+// The rotation about z by q and the fixed angle of `zero`. A traced program adds the angle to q, one operation instead
+// of the product's six; quarter turns cost no operation in the product.
 template <class T, class P> FS_HD RotationZ<T> turned(const T& q, const RotationZ<P>& zero) {
   if constexpr (is_traced<T>) {
     const double c = lane(zero.c, 0), s = lane(zero.s, 0);
@@ -200,14 +201,14 @@ FS_HD void update_joints(const auto& m, const auto& q, const auto& v, auto& x) {
   for (int i = 1; i <= m.nb; i++) update_joint(m, i, q, v, x);
 }
 
-// Which axes the linear velocities of free joints are taken along: the predecessor's, as v has them, or the body's own. In
-// the body's own axes S is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation. Free joints
-// with an armature keep the predecessor's axes, in which their armature is diagonal.
+// The axes of linear velocities of free joints: the predecessor's, as in v, or the body's own. In the body's own axes S
+// is constant, so that a matrix of S^T I S costs less; coordinates change by a rotation. Free joints with an armature
+// keep the predecessor's axes, in which their armature is diagonal.
 struct PredecessorAxes {};
 struct BodyAxes {};
 FS_HD bool turns_with_body(const auto& b) { return b.shape == JointShape::Free && !b.rotor; }
 
-// update_joint for a pass that looks at positions alone.
+// update_joint for a sweep that reads positions alone.
 template <class Axes> FS_HD void update_position(const auto& m, int i, const auto& q, auto& x) {
   using T = ScalarOf<decltype(x)>;
   update_joint(m, i, q, Zeros<T>{}, x);
@@ -217,7 +218,7 @@ template <class Axes> FS_HD void update_position(const auto& m, int i, const aut
       for (int k = 0; k < 9; k++) x[b.x + k] = T(k % 4 == 0 ? 1.0 : 0.0);
 }
 
-// Forces or velocities of joints, the linear part of free ones without armature turned into the body's axes, and back.
+// Rotates forces or velocities of joints to the body's axes, and back: the linear part of free joints without armature.
 FS_HD void to_body_axes(const auto& m, const auto& q, auto y) {
   using T = ScalarOf<decltype(y)>;
   for (int i = 1; i <= m.nb; i++) {
@@ -246,7 +247,7 @@ template <class M> FS_HD void with_joint(const M& m, int i, const auto& x, auto&
   switch (b.shape) {
     case JointShape::RevoluteTilted: return f(RevoluteAt<T, RotationX<P>, P>{{x[b.x], x[b.x + 1]}, b.tilt, b.X_T.r});
     case JointShape::Revolute: {
-      // R = rz rx, since the turn about the joint's own axis is in `zero`
+      // R = rz rx, because the turn about the joint's own axis is in `zero`
       const Mat3<P>& R = b.X_T.R;
       const RotationZX<P> tilt{{R(0, 0), R(1, 0)}, {R(2, 2), R(2, 1)}};
       return f(RevoluteAt<T, RotationZX<P>, P>{{x[b.x], x[b.x + 1]}, tilt, b.X_T.r});

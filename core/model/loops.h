@@ -1,10 +1,11 @@
-// Kinematic loops of a closed-loop system: what a Model, its spanning tree, leaves out. RBDA sections 4.1, 4.2, 8.1, 8.2.
+// Kinematic loops of a closed-loop system: the joints that a Model, its spanning tree, does not contain. RBDA sections
+// 4.1, 4.2, 8.1, 8.2.
 //
 //   robot.model.loops = close_loops(robot, {{"pin", LoopType::Revolute, "rod", tip, "", anchor}});
 //
 // Loop joint l runs from body p to body s and constrains the motion of its successor frame relative to its predecessor
-// frame, axis z in both. The tree's joints stay as they are; algorithms on loops take (model, loops), rows of the table of operations
-// the loops that the model carries.
+// frame, axis z in both. The tree's joints stay as they are. Algorithms on loops take (model, loops), operations of the
+// table the loops that the model carries.
 #pragma once
 #include <string>
 #include <vector>
@@ -83,7 +84,7 @@ struct LoopSpec {
 // The loops of a robot. Throws ModelError.
 Loops<double> close_loops(const Robot& robot, const std::vector<LoopSpec>& specs);
 
-// Minimal loop clusters, RBDA section 8.9: cluster[l] for each loop. Loops with a tree joint in common are in one cluster,
+// Minimal loop clusters, RBDA section 8.9: cluster[l] for each loop. Loops with a common tree joint are in one cluster,
 // and K, G are block diagonal by clusters. Reference only: integers, computed once for a batch.
 std::vector<int> loop_clusters(const Model<double>& m, const Loops<double>& loops);
 

@@ -1,7 +1,7 @@
-// The system model (RBDA chapter 4, Table 4.3): bodies, joints, parents, placements, inertias, and derived index tables.
+// The system model (RBDA chapter 4, Table 4.3): bodies, joints, parents, placements, inertias, derived index tables.
 //
-// Immutable after ModelBuilder::build. Body 0 is the world; bodies 1..nb have parent < own number and are numbered depth
-// first. A body's frame has its joint's axis as z; the frames users name (links of a file) are placed relative to it.
+// Immutable after ModelBuilder::build. Body 0 is the world; bodies 1..nb are numbered depth first, with parent < own
+// number. A body's frame has its joint's axis as z; the frames users name (links of a file) are placed relative to it.
 // P is the scalar of the parameters: double in the reference, float beside a pack of floats, or a tracing scalar.
 #pragma once
 #include <vector>
@@ -22,9 +22,9 @@ template <class P> struct Body {
   JointShape shape = JointShape::General1;
   bool reversed = false;     // the joint runs from this body to its parent (RBDA 4.1.3)
   int q = 0, v = 0;          // first position and velocity coordinate
-  int x = 0;                 // first of the numbers an algorithm keeps of this joint (joints.h)
-  int user = 0;              // which user-defined joint
-  bool rotor = false;        // whether any of its coordinates has an armature
+  int x = 0;                 // first of the numbers an algorithm keeps for this joint (joints.h)
+  int user = 0;              // index of the user-defined joint
+  bool rotor = false;        // true if any of its coordinates has an armature
   P parameter{};             // pitch of a helical joint [m/rad], radius of a rack and pinion [m]
   RotationZ<P> zero{};       // revolute: fixed turn about z added to q
   RotationX<P> tilt{};       // RevoluteTilted: the rotation of the placement
@@ -51,7 +51,7 @@ template <class P> struct Model {
   std::vector<P> lower, upper;  // (nv) position limits, +-infinity where there is none [rad | m]
   std::vector<P> max_velocity;  // (nv) [rad/s | m/s]
   std::vector<P> max_effort;    // (nv) [N m | N]
-  std::vector<int> dof_q;       // (nv) position coordinate a limit applies to, -1 where v is no derivative of one
+  std::vector<int> dof_q;       // (nv) position coordinate that a limit applies to, -1 where v is not its derivative
 
   std::vector<int> dof_body;    // (nv) body whose joint has this coordinate
   std::vector<int> dof_parent;  // (nv) expanded parent array lambda', -1 at a root (RBDA Table 6.4)
@@ -60,11 +60,11 @@ template <class P> struct Model {
   std::vector<int> column;      // (nh) column of each packed entry
   std::vector<UserJoint> user;  // user-defined joints
 
-  // Beside the tree, for the rows of the table of operations that need them; empty where there are none.
+  // Parts beside the tree, for operations that need them; empty where there are none.
   Loops<P> loops;        // kinematic loops (close_loops)
   Coupling<P> coupling;  // gears and mimic joints (couple)
-  Contacts<P> contacts;  // what may touch what (contacts_of)
-  World<P> world;        // what a model file says beside the tree
+  Contacts<P> contacts;  // pairs that may touch (contacts_of)
+  World<P> world;        // other parts of a model file
 
   // Index of entry (i, j) of the packed lower triangle; j must be i or an ancestor of i.
   FS_HD int at(int i, int j) const { return row_start[i] + depth[j]; }
@@ -73,7 +73,8 @@ template <class P> struct Model {
 // The same model with parameters of another scalar.
 template <class P, class S> Model<P> cast(const Model<S>& m);
 
-// kappa(i): the bodies on the path from the world to body i, i last. nu(i): the bodies of the subtree of i. mu(i): children.
+// kappa(i): the bodies on the path from the world to body i, i last. nu(i): the bodies of the subtree of i.
+// mu(i): children.
 template <class P> std::vector<int> support(const Model<P>& m, int i) {
   std::vector<int> k;
   for (; i > 0; i = m.body[i].parent) k.insert(k.begin(), i);

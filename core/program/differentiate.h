@@ -28,7 +28,8 @@ inline constexpr const char* tangent_suffix = "_tan";
 // returns its outputs.
 TracedArrays replay(const Program& p, const TracedArrays& in);
 
-// The same for derivatives: y_bar[j] for output array j; returns one array for each input array, empty for uniform ones.
+// The same for derivatives: y_bar[j] for output array j; returns one array for each input array, empty for uniform
+// ones.
 TracedArrays pull_back(const Program& p, const TracedArrays& in, const TracedArrays& y_bar);
 
 // x_tan[k] for input array k, empty where it is held fixed; returns one array for each output array.

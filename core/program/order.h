@@ -23,7 +23,7 @@ std::vector<int> sethi_ullman_order(const Program& p);
 // Twice the 32 vector registers is best: half of the values live long and wait in memory at no cost.
 std::vector<int> latency_order(const Program& p, int held = 64);
 
-// Whether the order lists each live node once, operands before users, and nothing else.
+// True if the order lists each live node once, operands before users, and nothing else.
 bool is_valid_order(const Program& p, const std::vector<int>& order);
 
 }  // namespace featherstorm

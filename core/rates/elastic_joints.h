@@ -1,10 +1,10 @@
-// Feedforward of robots with elastic joints: which motor positions and torques give a motion of the links. The use that
-// Garofalo et al. name first for the rates of M, C and g (section I).
+// Feedforward of robots with elastic joints: the motor positions and torques for a motion of the links. Garofalo et al.
+// name this use first for the rates of M, C and g (section I).
 //
 //   links   ID(q, qd, qdd) = tau = K (theta - q)        motors   B thetadd + tau = tau_m
 //   theta = q + tau / K,   thetad = qd + taud / K,   tau_m = B (qdd + taudd / K) + tau
 //
-// Rotors turn about their own axes only; the model's armature is that of the links, so it is 0 where the rotor is
+// Rotors turn about their own axes only. The model's armature belongs to the links: it is 0 where the rotor is
 // behind the spring.
 #pragma once
 #include "core/rates/higher_rates.h"

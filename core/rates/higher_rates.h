@@ -1,5 +1,5 @@
-// Second rates along a motion q(t): each is the text of the first rate on dual numbers whose derivatives are those of
-// the motion. Garofalo et al., section V: each further one needs one more derivative of q.
+// Second rates along a motion q(t): each is the algorithm of the first rate on dual numbers whose derivatives are those
+// of the motion. Garofalo et al., section V: each further rate needs one more derivative of q.
 //
 //   d^2 H/dt^2, d^2 g/dt^2 from qd, qdd;   d^2 C/dt^2 from qd, qdd, qddd;   d^2 J/dt^2 is jacobian_second_rate
 //   (rates.h) d tau/dt = H qddd + (Hd + C) qdd + Cd qd + gd  and  d^2 tau/dt^2  of inverse dynamics, without any of the
@@ -52,7 +52,7 @@ FS_HD void rnea_rate(const auto& m, const auto& q, const auto& qd, const auto& q
 }
 
 // in   q (nq), qd (nv), qdd (nv), qddd (nv), qdddd (nv)
-// out  tau (nv), taud (nv), taudd (nv)  with the second rate [N m/s^2 | N/s^2] besides
+// out  tau (nv), taud (nv), taudd (nv)  also the second rate [N m/s^2 | N/s^2]
 FS_HD void rnea_second_rate(const auto& m, const auto& q, const auto& qd, const auto& qdd, const auto& qddd,
                             const auto& qdddd, auto tau, auto taud, auto taudd) {
   using T = ScalarOf<decltype(q)>;

@@ -1,10 +1,10 @@
-// Derivatives along a direction of quantities that have a text: the text is run on dual numbers.
+// Derivatives along a direction of quantities that have an algorithm: the algorithm runs on dual numbers.
 //
 //   d/de g(q (+) e u),   d/de C(q (+) e u, qd + e a),   d/de J(q (+) e u)   at e = 0
 //
-// With u = qd and a = qdd these are the rates gd, Cd and Jd along a motion; along unit vectors they are the columns of the
-// state derivatives dg/dq, dC/dq, dC/dqd, dJ/dq. Garofalo et al. (24), (25b), (25c), (28)-(32). dH/dq along u is crba_rate
-// with u for qd.
+// With u = qd and a = qdd these are the rates gd, Cd and Jd along a motion; along unit vectors they are the columns of
+// the state derivatives dg/dq, dC/dq, dC/dqd, dJ/dq. Garofalo et al. (24), (25b), (25c), (28)-(32). dH/dq along u is
+// crba_rate with u for qd.
 #pragma once
 #include "core/dynamics/gravity_torques.h"
 #include "core/kinematics/jacobian.h"

@@ -1,9 +1,9 @@
 // State derivatives of the dynamic matrices as whole tensors, slice by slice. Garofalo et al. (24a)-(24c); Lynch and
 // Park (9.85); dH^-1/dq_k = -H^-1 dH/dq_k H^-1.
 //
-// A slice is the derivative along a unit vector of the texts that take a direction (crba_rate.h, coriolis_matrix.h,
-// rates.h): along coordinate k on the tangent space, q (+) e e_k. n^3 numbers an instance: for a product with one known
-// vector use those texts, which need a slice's work alone.
+// A slice is the derivative along a unit vector, by the algorithms that take a direction (crba_rate.h,
+// coriolis_matrix.h, rates.h): along coordinate k on the tangent space, q (+) e e_k. A tensor has n^3 numbers per
+// instance. For a product with one known vector use those algorithms, which cost one slice.
 #pragma once
 #include "core/dynamics/crba.h"
 #include "core/linear/ltdl.h"
@@ -46,7 +46,7 @@ FS_HD void inverse_inertia(const auto& m, const auto& q, auto Hinv, auto L) {
     for (int i = 0; i < n; i++) Hinv[i * n + j] = x[i];
   }
 }
-// out  dHinv (nv nv)  -H^-1 dH H^-1 with the packed dH, from what inverse_inertia gives
+// out  dHinv (nv nv)  -H^-1 dH H^-1 with the packed dH, from the results of inverse_inertia
 FS_HD void inverse_inertia_change(const auto& m, const auto& Hinv, const auto& L, const auto& dH, auto dHinv) {
   using T = std::remove_cvref_t<decltype(dH[0])>;
   const int n = m.nv;

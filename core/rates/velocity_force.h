@@ -1,9 +1,9 @@
-// What a change u of a body's velocity does to the force I a + v x* I v that it needs, apart from the change of a:
+// The change of the force I a + v x* I v that a body needs, for a change u of its velocity, without the change of a:
 //
 //   D u = I (u x v) + u x* I v + v x* I u,   D = v x* I - I v x + (. x* I v) = [W 0; -2 p x 0]
 //
-// with W = rate of the rotational inertia - n x, (n; p) = I v. The right half vanishes, so D is 12 numbers, and those of
-// a subtree are the sum. D = 2 B of the Coriolis matrix; D + D^T = 2 dI/dt, RBDA (2.65).
+// with W = rate of the rotational inertia - n x, (n; p) = I v. The right half vanishes, so D has 12 numbers, and D of a
+// subtree is the sum over its bodies. D = 2 B of the Coriolis matrix; D + D^T = 2 dI/dt, RBDA (2.65).
 #pragma once
 #include "core/spatial/transform.h"
 

@@ -1,7 +1,7 @@
 // Spatial motion and force vectors (RBDA chapter 2): different types, angular part first.
 //
-// The only product across them is power, dot(m, f). The sparse motions are what a one-degree-of-freedom joint adds:
-// AngularZ {z} = (0 0 z; 0 0 0), LinearZ {z} = (0 0 0; 0 0 z), NoMotion = 0.
+// The only product of a motion and a force is power, dot(m, f). The sparse motions are those of joints with one
+// freedom: AngularZ {z} = (0 0 z; 0 0 0), LinearZ {z} = (0 0 0; 0 0 z), NoMotion = 0.
 #pragma once
 #include "core/spatial/vector3.h"
 

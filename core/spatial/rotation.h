@@ -1,4 +1,4 @@
-// Rotations of 3-vectors and the congruence R m R^T, for the shapes a joint meets.
+// Rotations of 3-vectors and the congruence R m R^T, for the shapes that occur at joints.
 //
 // A rotation here is active: it takes coordinates of the child to coordinates of the parent, R = E^T of RBDA.
 //   RotationZ {c, s}   about z: the motion of a revolute joint
@@ -82,7 +82,7 @@ template <class A, class B> FS_HD Sym3<Product<A, B>> conjugate(const Mat3<A>& R
   return {at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)};
 }
 
-// One turn after the other: a congruence costs less than half of that by a full matrix.
+// Two rotations in sequence: a congruence costs less than half of that by a full matrix.
 template <class A, class B> FS_HD Vec3<Product<A, B>> rotate(const RotationZX<A>& R, const Vec3<B>& v) {
   return rotate(R.z, rotate(R.x, v));
 }

@@ -4,9 +4,9 @@
 // Configurations are q (+) u as in rk4_step.h, u = 0 at the beginning of the step. With the pair's a, b, e:
 //   k_i = (tangent_rate(u_i, v_i), qdd(q (+) u_i, v_i)),   (u_i, v_i) = (0, v) + h sum_{j < i} a_ij k_j,   i = 1 .. 7
 //   q_next = q (+) u_7,  v_next = v_7   (order 5: a_7j = b_j);    e = h sum e_j k_j  (difference to order 4)
-//   error = sqrt(mean (e_k / (absolute + relative x_k))^2),   x the displacement |u_7| for a position, else max(|v|, |v_7|)
-// A step with error <= 1 is accepted. The next step is h / max(1/10, min(5, error^0.17 / (0.9 last^0.04))) with `last` the
-// error of the last accepted step (Hairer, Norsett, Wanner, section II.4).
+//   error = sqrt(mean (e_k / (absolute + relative x_k))^2),   x = |u_7| for a position, else max(|v|, |v_7|)
+// A step with error <= 1 is accepted. The next step is h / max(1/10, min(5, error^0.17 / (0.9 last^0.04))) with `last`
+// the error of the last accepted step (Hairer, Norsett, Wanner, section II.4).
 //
 // One call is one attempt: every instance of a batch has its own step and may be refused by itself, without a branch.
 #pragma once
@@ -14,16 +14,17 @@
 
 namespace featherstorm {
 
-// What is left of an integration, of each instance.
+// The remaining part of an integration, for each instance.
 template <class T> struct StepControl {
   T remaining;  // [s]  0 where the end is reached
   T step;       // [s]  length of the next attempt; 0 for all that remains
-  T error;      // of the last accepted step, as a multiple of what is allowed; 1 at the beginning
+  T error;      // of the last accepted step, as a multiple of the allowed error; 1 at the beginning
 };
-// What errors are measured by: positions [rad | m], velocities [rad/s | m/s].
+// Tolerances of errors: positions [rad | m], velocities [rad/s | m/s].
 template <class T> struct ErrorTolerance { T absolute, relative; };
 
-// Row i < 7: a_ij of stage i + 1; row 7: the weights e of the error, that of k_7 in the place of k_2, whose own is 0.
+// Row i < 7: a_ij of stage i + 1; row 7: the weights e of the error, with that of k_7 in the place of k_2, whose own is
+// 0.
 FS_HD double dormand_prince_weight(int i, int j) {
   constexpr double table[8][6] = {{},
                                   {1.0 / 5},
@@ -35,7 +36,7 @@ FS_HD double dormand_prince_weight(int i, int j) {
                                   {71.0 / 57600, -1.0 / 40, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525}};
   return table[i][j];
 }
-// When stage i + 1 is, as a part of the step.
+// Time of stage i + 1, as a fraction of the step.
 FS_HD double dormand_prince_time(int i) {
   constexpr double c[7] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
   return c[i];
@@ -95,7 +96,7 @@ FS_HD void dormand_prince_by(const auto& forward_dynamics, const auto& m, const 
   const T zero(0.0), one(1.0), remaining = max(control.remaining, zero), last = control.error;
   const T wanted = select(zero < control.step, control.step, remaining), h = min(wanted, remaining);
   T error = dormand_prince_step_by(forward_dynamics, m, q, v, drive, s, h, tolerance, qi.data(), vi.data());
-  // what is not a number is refused like what is far too large
+  // an error that is NaN is refused like one that is far too large
   error = select(error < T(1e10), error, T(1e10));
   const auto accepted = error <= one;
   for (int k = 0; k < m.nq; k++) q_next[k] = select(accepted, qi[k], T(q[k]));
@@ -104,7 +105,7 @@ FS_HD void dormand_prince_by(const auto& forward_dynamics, const auto& m, const 
   const T power = log(max(error, T(1e-10))) * T(0.17), memory = log(max(last, T(1e-4))) * T(-0.04);
   const T shrink = exp(power + select(accepted, memory, zero)) * T(1 / 0.9);
   T next = h * rcp(max(T(0.1), min(T(5.0), shrink)));
-  // a step cut short by the end does not shorten those that follow
+  // a step shortened by the end does not shorten later steps
   next = select(accepted, select(h < wanted, max(next, wanted), next), min(next, h));
   control.step = select(zero < remaining, next, control.step);
   control.error = select(accepted, select(zero < remaining, max(error, T(1e-4)), last), last);
@@ -126,7 +127,7 @@ FS_HD void dormand_prince(const auto& m, const auto& q, const auto& v, const aut
   dormand_prince_by(forward, m, q, v, drive, s, tolerance, control, q_next, v_next);
 }
 
-// dormand_prince for robots with time-dependent joints (joint/timed.h), from time t [s] on, which moves along.
+// dormand_prince for robots with time-dependent joints (joint/timed.h), starting at time t [s], which advances with it.
 template <class T, class S>
 FS_HD void dormand_prince_timed(const auto& m, const auto& q, const auto& v, T& t, const auto& drive, const auto& f_ext,
                                 const StepParameters<S>& s, const ErrorTolerance<T>& tolerance, StepControl<T>& control,
@@ -142,7 +143,8 @@ FS_HD void dormand_prince_timed(const auto& m, const auto& q, const auto& v, T& 
 
 // The driver for one instance: integrates over `duration` in at most `attempts` attempts.
 // in out  q (nq), v (nv)
-// Returns the control, whose `remaining` is 0 where the end was reached and whose `step` is a first step for what follows.
+// Returns the control. Its `remaining` is 0 where the end was reached; its `step` is a first step for the next
+// integration.
 StepControl<double> integrate_adaptively(const auto& m, auto q, auto v, const auto& drive, const auto& f_ext,
                                          const StepParameters<double>& s, const ErrorTolerance<double>& tolerance,
                                          double duration, int attempts, double first_step = 0) {

@@ -1,9 +1,9 @@
-// What acts at the joints during a time step: drives, stops, damping and dry friction, as tau - D v.
+// Forces at the joints during a time step: drives, stops, damping and dry friction, as tau - D v.
 //
-// tau is taken at the beginning of the step; D >= 0 (nv) is what a step may take at its end, where it is
+// tau is evaluated at the beginning of the step; D >= 0 (nv) may be applied at its end, where it is
 // unconditionally stable (step.h). For each coordinate of velocity v:
 //   drive      tau_d + kp (target - q) - kd v, within +-max_effort; a drive at its limit has no kd
-//   stop       limit_stiffness times how far q is beyond its limit, and limit_damping v there
+//   stop       limit_stiffness times the distance of q beyond its limit, and limit_damping v there
 //   damping    damping v
 //   friction   mu v / sqrt(v^2 + eps^2), a smooth mu sign(v); a damper of mu / sqrt(v^2 + eps^2)
 // Targets and stops are for coordinates whose v is dq/dt (model.dof_q).
@@ -12,7 +12,7 @@
 
 namespace featherstorm {
 
-// The drives of all joints; Zeros<T>{} for what is absent.
+// The drives of all joints; Zeros<T>{} for absent ones.
 template <class Tau, class Target, class Kp, class Kd> struct Drive {
   Tau tau;        // (nv) [N m | N]
   Target target;  // (nv) [rad | m], read where model.dof_q >= 0
@@ -29,7 +29,7 @@ template <class T> struct StepParameters {
   T friction_velocity;  // eps > 0: friction is at 71 % of its full value there [rad/s | m/s]
 };
 
-// Whether a limit of the model is one. (Comparisons hold for infinities under -ffinite-math-only too.)
+// True if a limit of the model is finite. (Comparisons hold for infinities under -ffinite-math-only too.)
 template <class P> FS_HD bool is_limit(const P& x) {
 #ifndef __CUDA_ARCH__
   if constexpr (std::is_same_v<P, Expr>) {

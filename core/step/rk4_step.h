@@ -14,8 +14,8 @@ namespace featherstorm {
 // The rate of u when q (+) u moves with velocity v: v itself where coordinates are plain numbers; for a rotation vector
 // u and an angular velocity w in the body's axes, up to terms of order |u|^4,
 //   w + u × w / 2 + u × (u × w) / 12        (the inverse of the exponential map's derivative)
-// With `terms` = 2 the next one of the series besides, -(u ×)^4 w / 720, for errors of order |u|^6.
-// User-defined joints are taken to have plain coordinates; where they have not, the order falls to two.
+// With `terms` = 2 it includes the next term of the series, -(u ×)^4 w / 720, for errors of order |u|^6.
+// User-defined joints are assumed to have plain coordinates; otherwise the order falls to two.
 template <int terms = 1>
 FS_HD void tangent_rate(const auto& m, const auto& u, const auto& v, auto rate) {
   using T = ScalarOf<decltype(u)>;

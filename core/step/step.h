@@ -1,10 +1,10 @@
-// One step in time: semi-implicit Euler, with everything that damps taken at the end of the step.
+// One step in time: semi-implicit Euler, with all damping at the end of the step.
 //
 //   (H + dt D) qdd = tau - C(q, v) - D v,   v_next = v + dt qdd,   q_next = q (+) v_next dt
 //
-// that is H qdd + C = tau - D v_next, with tau and D of joint_forces.h. Dampers of any strength are stable; springs
-// (kp, limit_stiffness) are taken at the beginning of the step and need dt < 2 / omega of the stiffest. First order in
-// dt; the energy of an undamped robot oscillates and does not drift.
+// that is H qdd + C = tau - D v_next, with tau and D of joint_forces.h. Dampers of any strength are stable. Springs
+// (kp, limit_stiffness) are evaluated at the beginning of the step and need dt < 2 / omega of the stiffest. First order
+// in dt; the energy of an undamped robot oscillates and does not drift.
 //
 //   step       H by the composite-rigid-body algorithm, factorised: O(n d^2)
 //   step_aba   by articulated bodies: O(n), for larger robots
@@ -45,7 +45,7 @@ FS_HD void advance(const auto& m, const auto& q, const auto& v, const auto& qdd,
 
 // in   q (nq), v (nv), drive
 // in   f_ext (6 nb)  as in rnea.h, constant during the step; Zeros<T>{} for none
-// in   s  dt and what the joints have in common
+// in   s  dt and the numbers common to all joints
 // out  q_next (nq), v_next (nv)  may be q, v
 template <class S>
 FS_HD void step(const auto& m, const auto& q, const auto& v, const auto& drive, const auto& f_ext,

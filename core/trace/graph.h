@@ -42,7 +42,7 @@ enum class Op : unsigned char {
 // Number of operands of an operation.
 int arity(Op op);
 
-// Whether the result is true or false instead of a number.
+// True if the result is a condition instead of a number.
 bool is_condition(Op op);
 
 // A node with a sign; the default edge is the constant zero, node 0 of every graph.
@@ -95,7 +95,7 @@ class Graph {
   const Node& node(Edge e) const { return nodes_[e.node()]; }
   const std::vector<Mark>& marks() const { return marks_; }
 
-  // Whether the edge is a constant, and its signed value.
+  // True if the edge is a constant; the signed value of a constant.
   bool is_constant(Edge e) const { return node(e).op == Op::Const; }
   bool is_constant(Edge e, double value) const { return is_constant(e) && this->value(e) == value; }
   double value(Edge e) const { return e.negative() ? -node(e).value : node(e).value; }
