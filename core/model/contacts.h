@@ -1,19 +1,19 @@
-// Point contacts of a robot: pairs of surfaces that may touch. RBDA chapter 11, sections 11.3, 11.6.
+// Point contacts of a robot: what may touch what. RBDA chapter 11, sections 11.3, 11.6.
 //
 //   robot.model.contacts = contacts_of(robot, {on_ground("toe", {0, 0, -0.2}, 0.02, 0.8), ...});
 //
 // A contact is a sphere of radius >= 0 (a point where it is 0) fixed in its successor body s against a surface fixed
-// in its predecessor body p; body 0, the world, may be either. The list of contacts is common to a batch; each
-// instance finds which of them touch. Algorithms take (model, contacts), operations of the table the contacts that the
-// model carries. The surface is, in its frame,
+// in its predecessor body p; body 0, the world, may be either. Which contacts there are is a property of the batch,
+// which of them touch is data of each instance. Algorithms take (model, contacts), rows of the table of operations
+// the contacts that the model carries. The surface is, in its frame,
 //
 //   Plane    z = 0, solid below; where half_x is set, only the part |x| <= half_x, |y| <= half_y of it
 //   Sphere   of radius `radius` about the origin, solid inside
 //   Cavity   of radius `radius` about the origin, solid outside
 //
-// All surfaces are smooth: a polyhedron in place of a curved surface gives an impact at each edge (section 11.6),
-// because its normal is piecewise constant. A contact between edges of patches is not modelled; round the edge with a
-// small sphere.
+// Surfaces are smooth on purpose: a polyhedron in place of a curved one gives an impact at each edge (section 11.6),
+// as its normal is piecewise constant. A contact between edges of patches is not modelled; round the edge with a small
+// sphere.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,14 +24,14 @@ namespace featherstorm {
 
 struct Robot;
 
-// The geometry of contact with a sphere is in core/contact/surface.
+// Its motion against a sphere: core/contact/surface.
 enum class Surface { Plane, Sphere, Cavity };
 inline constexpr const char* surface_names[] = {"plane", "sphere", "cavity"};
 
 template <class P> struct Contact {
   int p = 0, s = 0;  // predecessor, successor body
   Surface surface = Surface::Plane;
-  bool bounded = false;  // true: the plane ends at half_x, half_y
+  bool bounded = false;  // whether the plane ends at half_x, half_y
   Placement<P> X_p{};    // the surface's frame in body p
   Vec3<P> centre;        // of the sphere, in body s [m]
   P radius_s{};          // of the sphere [m]
@@ -46,8 +46,8 @@ template <class P> struct Contacts {
   int nc = 0;                       // contacts
   int nr = 0;                       // 3 nc, rows of normal and tangents
   std::vector<Contact<P>> contact;  // (nc)
-  // Numbers of sweeps of projected Gauss-Seidel, and of sweeps without push in contact_step.h, for operations of the
-  // table, whose loops are traced.
+  // Of projected Gauss-Seidel, for rows of the table of operations, whose loops are traced: how many, and how many of
+  // contact_step.h without push.
   int sweeps = 8, relax = 2;
 };
 
@@ -79,7 +79,7 @@ struct ContactSpec {
 ContactSpec on_ground(const std::string& link, const Vec3<double>& centre, double radius, double friction = 0,
                       double restitution = 0);
 
-// The contacts of a robot. Throws ModelError: links that do not exist, a body against itself, placements that are not
+// The contacts of a robot. Throws ModelError: links that do not exist, a body against itself, placements that are no
 // rotations, radii and coefficients out of range, numbers that are not finite; sweeps and relax out of range.
 Contacts<double> contacts_of(const Robot& robot, const std::vector<ContactSpec>& specs, int sweeps = 8, int relax = 2);
 
