@@ -17,11 +17,11 @@ Where x is on a device, the samples, noise, costs, sums over them (horizon/sampl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._horizon.samples import samples_in
+from ._horizon.samples import Samples
 from ._memory.arguments import place_of
 from ._memory.arrays import shape_error
 from .noise import Noise, interpolation_weights
@@ -31,12 +31,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from . import _featherstorm
-    from ._horizon.samples import Samples
     from ._memory.library import Library
     from .typing import Array, Vector
-
-Update: TypeAlias = "tuple[npt.NDArray[Any], npt.NDArray[Any]]"  # a plan and its noise, (horizon, nu) each
 
 
 class Planner:
@@ -55,6 +51,9 @@ class Planner:
     seed           the same calls give the same plans, for any number of threads
     dtype          of U and x0
     """
+
+    kind: str  # the update (host/rollout/plan_updater.h)
+    sigma_min: npt.NDArray[np.float64]
 
     def __init__(
         self,
@@ -130,14 +129,28 @@ class Planner:
         device where x is on one.
         given   passed on to the rollout: p and t0 of featherstorm.Rollout
         """
-        if self.calls > 0:
-            # warm start: shift the plan by a step and repeat its last control
-            self.U = np.concatenate([self.U[1:], self.U[-1:]])
-        u = self.plan(x, **given)[0].copy()
+        # warm start: shift the plan by a step and repeat its last control
+        U = self.U if self.calls == 0 else np.concatenate([self.U[1:], self.U[-1:]])
+        u = self.improve(U, x, given)[0].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
         """Improve the plan for the state x and return it, U (horizon, nu); self.cost is the cost of its best sample."""
+        return self.improve(self.U, x, given)
+
+    def improve(self, plan: npt.NDArray[Any], x: Array, given: dict[str, Any]) -> npt.NDArray[Any]:
+        """Improve a plan, which replaces that of the planner unless an error is raised."""
+        before, self.U = self.U, plan
+        try:
+            self.cost = self.iterate(x, given)
+        except BaseException:
+            self.U = before
+            raise
+        self.calls += 1
+        return self.U
+
+    def iterate(self, x: Array, given: dict[str, Any]) -> float:
+        """Improve the plan `iterations` times and return the cost of the best sample of the last."""
         name, takes_noise = type(self).__name__, getattr(self.rollout, "takes_noise", False)
         library = place_of(x, name, "x")
         if not takes_noise and not library.readable:
@@ -147,6 +160,7 @@ class Planner:
             raise shape_error(name, "x", tuple(x.shape), ("nx",))
         samples = self.samples_in(library)
         sigma = np.repeat(self.sigma[None], self.horizon, axis=0).astype(self.dtype)
+        cost = float("nan")
         for iteration in range(self.iterations):
             noise = self.noise(iteration, sigma)
             if takes_noise:
@@ -155,29 +169,32 @@ class Planner:
             else:
                 U = noise.controls(self.dtype)
                 result = self.rollout(x, U, **given)
-            samples.take(getattr(result, "costs", result), U)
-            best = samples.best()
-            self.cost = best.value
-            if best.index < 0:
+            found = samples.next_plan(getattr(result, "costs", result), U)
+            if found.best.index < 0:
                 raise ValueError(f"{name}: no sample has a finite cost; is the state finite?")
-            plan, sigma = self.update(samples, best, sigma)
-            samples.release()
-            self.clip(plan)
-        self.calls += 1
-        return self.U
+            self.U, cost = self.clipped(np.reshape(found.mean, (self.horizon, self.nu))), found.best.value
+            if found.deviation:
+                spread = np.reshape(found.deviation, (self.horizon, self.nu))
+                sigma = np.maximum(spread, self.sigma_min).astype(self.dtype)
+        return cost
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""
-        key = (library.device, library.stream)
-        if key not in self.kept:
+        key, options = (library.device, library.stream), self.options()
+        if key not in self.kept or self.kept[key].options != options:
             shape = (self.samples, self.horizon, self.nu)
-            self.kept[key] = samples_in(type(self).__name__, library, shape, self.dtype.name, self.threads)
+            name = type(self).__name__
+            self.kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options)
         self.kept[key].library = library
         return self.kept[key]
 
-    def clip(self, plan: npt.NDArray[Any]) -> None:
+    def clipped(self, plan: npt.NDArray[Any]) -> npt.NDArray[Any]:
         # a mean may exceed a bound by a rounding error
-        self.U = np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
+        return np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of the update: kind, temperature and elites."""
+        return {"kind": self.kind, "temperature": 1.0, "elites": 1}
 
     def noise(self, iteration: int, sigma: npt.NDArray[Any]) -> Noise:
         """Return the samples about the plan; they depend only on the seed, the call and the iteration."""
@@ -194,16 +211,11 @@ class Planner:
             keep_mean=True,
         )
 
-    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
-        """Return the next plan and noise, (horizon, nu) each, from the samples and the best of them."""
-        raise NotImplementedError
-
 
 class PredictiveSampling(Planner):
     """The next plan is the best sample (Howell et al. 2022, "Predictive Sampling")."""
 
-    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
-        return samples.sample(best.index), sigma
+    kind = "best"
 
 
 class MPPI(Planner):
@@ -213,6 +225,8 @@ class MPPI(Planner):
     temperature   in the unit of the cost: a small one is greedy. The weights contain the cost alone, no term for the
                   noise
     """
+
+    kind = "softmax_mean"
 
     def __init__(
         self,
@@ -228,8 +242,8 @@ class MPPI(Planner):
         self.temperature = float(temperature)
         super().__init__(rollout, horizon, nu, **options)
 
-    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
-        return samples.softmax_mean(self.temperature), sigma
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "temperature": self.temperature}
 
 
 class CEM(Planner):
@@ -238,6 +252,8 @@ class CEM(Planner):
     elites      number of best samples
     sigma_min   the smallest noise of later iterations, a number or (nu,)
     """
+
+    kind = "elite_mean"
 
     def __init__(
         self,
@@ -255,6 +271,5 @@ class CEM(Planner):
             raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
         self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
 
-    def update(self, samples: Samples, best: _featherstorm.Least, sigma: npt.NDArray[Any]) -> Update:
-        mean, deviation = samples.moments(samples.lowest(self.elites))
-        return mean, np.maximum(deviation, self.sigma_min).astype(self.dtype)
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "elites": self.elites}

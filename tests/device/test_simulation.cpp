@@ -95,11 +95,9 @@ TEST(DevicePlanner, PlansAsTheHosts) {
     for (const int where : {on_host, device}) {
       Planner planner(roll, {.horizon = 5,
                              .samples = B,
-                             .update = update,
+                             .update = {.kind = update, .temperature = 0.3, .elites = 6},
                              .sigma = {2},
                              .iterations = 2,
-                             .temperature = 0.3,
-                             .elites = 6,
                              .device = where});
       const Buffer q = noise(p, 1, 2, 0.1, 1, where), v = noise(p, 1, 2, 0.1, 2, where);
       for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});

@@ -124,15 +124,6 @@ class Device(Library):
         array, _ = self.array(x, op, name, FLOATS[1])
         _featherstorm.copy(self.memory(array, (x.shape[0], 1)), column, self.stream)
 
-    def send(self, numbers: npt.NDArray[Any], column: _featherstorm.Buffer) -> None:
-        _featherstorm.copy(np.ascontiguousarray(numbers)[:, None], column, self.stream)
-
-    def numbers(self, column: _featherstorm.Buffer, dtype: str, n: int) -> npt.NDArray[Any]:
-        host = _featherstorm.Buffer(dtype, n, 1)
-        _featherstorm.copy(column, host, self.stream)
-        numbers: Array = host.view([])
-        return numbers
-
     def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
         array, own = self.array(x, op, name, dtype)
         if own != dtype:

@@ -67,13 +67,6 @@ class Numpy(Library):
     def fill(self, column: npt.NDArray[Any], x: Array, op: str, name: str) -> None:
         column[:, 0] = x
 
-    def send(self, numbers: npt.NDArray[Any], column: npt.NDArray[Any]) -> None:
-        column[:, 0] = numbers
-
-    def numbers(self, column: npt.NDArray[Any], dtype: str, n: int) -> npt.NDArray[Any]:
-        numbers: npt.NDArray[Any] = column[:, 0]
-        return numbers
-
     def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return np.asarray(x, dtype=dtype)
 

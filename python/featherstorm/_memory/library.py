@@ -96,14 +96,6 @@ class Library:
         """Write numbers (n,) on this device to a column."""
         raise NotImplementedError
 
-    def send(self, numbers: npt.NDArray[Any], column: Any) -> None:
-        """Write numbers (n,) on the CPU to a column of the same dtype."""
-        raise NotImplementedError
-
-    def numbers(self, column: Any, dtype: str, n: int) -> npt.NDArray[Any]:
-        """Return the numbers (n,) of a column on the CPU; it waits."""
-        raise NotImplementedError
-
     def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
         """Return x in a dtype: the CPU converts, on a device x must have the dtype already."""
         raise NotImplementedError

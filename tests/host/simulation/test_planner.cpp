@@ -64,13 +64,11 @@ TEST(Planner, UpdatesItsPlanAsTheEquationsSay) {
   for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
     Planner planner(cart.roll, {.horizon = T,
                                 .samples = B,
-                                .update = update,
+                                .update = {.kind = update, .temperature = 0.2, .elites = 8},
                                 .sigma = {3},
                                 .lower = {-2},
                                 .upper = {4},
-                                .seed = 7,
-                                .temperature = 0.2,
-                                .elites = 8});
+                                .seed = 7});
     const std::vector<double> control = planner.command(state), &plan = planner.plan();
     ASSERT_EQ(control.size(), 1u);
     EXPECT_EQ(control[0], plan[0]);
@@ -112,10 +110,9 @@ TEST(Planner, DrawsTheNextIterationWithTheSpreadOfTheElites) {
   const Samples next = samples_of(cart, state, noise);
   Planner planner(cart.roll, {.horizon = T,
                               .samples = B,
-                              .update = PlanUpdate::EliteMean,
+                              .update = {.kind = PlanUpdate::EliteMean, .elites = elites},
                               .sigma = {3},
                               .iterations = 2,
-                              .elites = elites,
                               .sigma_min = {2.5}});
   planner.improve(state);
   EXPECT_NEAR(planner.cost(), *std::min_element(next.cost.begin(), next.cost.end()), 1e-12);
@@ -126,14 +123,13 @@ TEST(Planner, DrivesACartToAGoal) {
     Cart cart(1, Precision::float32);
     Planner planner(cart.roll, {.horizon = 20,
                                 .samples = 256,
-                                .update = update,
+                                .update = {.kind = update, .temperature = 0.05},
                                 .sigma = {4},
                                 .lower = {-10},
                                 .upper = {10},
                                 .iterations = 2,
                                 .knots = 5,
-                                .interpolation = Interpolation::Cubic,
-                                .temperature = 0.05});
+                                .interpolation = Interpolation::Cubic});
     Simulation s(cart.evaluator, 1, {.dt = 0.05});
     Buffer tau(Precision::float32, 1, 2);
     for (int k = 0; k < 100; k++) {
@@ -179,13 +175,17 @@ TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
   refused({.horizon = 4, .sigma = {1, 2}}, "sigma has 2 numbers, expected 1 or 1");
   refused({.horizon = 4, .sigma = {-1}}, "sigma is -1");
   refused({.horizon = 4, .lower = {1}, .upper = {0}}, "expected lower <= upper");
-  refused({.horizon = 4, .temperature = 0}, "temperature is 0");
-  refused({.horizon = 4, .samples = 8, .update = PlanUpdate::EliteMean, .elites = 9}, "elites is 9, expected 1 to 8");
+  refused({.horizon = 4, .update = {.temperature = 0}}, "temperature is 0");
+  refused({.horizon = 4, .samples = 8, .update = {.kind = PlanUpdate::EliteMean, .elites = 9}},
+          "elites is 9, expected 1 to 8");
   Planner planner(cart.roll, {.horizon = 4, .samples = 8});
   EXPECT_THROW(planner.reset({1, 2}), Error);
   const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}});
+  const std::vector<double> plan = planner.plan();
   v.component<double>(0)[0] = NAN;
   EXPECT_THROW(planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}), Error);
+  EXPECT_EQ(planner.plan(), plan) << "a call that fails changes nothing";
 }
 
 }  // namespace

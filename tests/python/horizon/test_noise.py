@@ -106,33 +106,40 @@ def test_a_rollout_of_knots_is_one_of_the_interpolated_controls(kind):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_reductions_are_those_of_numpy(dtype):
+def test_updates_of_plans_are_those_of_numpy(dtype):
     rng = np.random.default_rng(2)
     column = rng.exponential(50, (3000, 1))
     costs = column[:, 0]
     costs[7], costs[8] = np.inf, np.nan
     U = rng.normal(size=(6, 4, 3000)).astype(dtype).transpose(2, 0, 1)
-    results = []
-    for threads in (1, 3):
-        r = _featherstorm.Reduction(threads)
-        weights, mean = np.empty((3000, 1)), np.empty((24, 1), dtype)
-        r.softmax_weights(column, 10.0, weights)
-        r.weighted_mean(U, weights, mean)
-        results.append((weights, mean))
-        best = r.least(column)
-        assert best.index == np.nanargmin(costs) and best.value == np.nanmin(costs)
-        assert r.least(column[::3]).index == np.nanargmin(costs[::3])
-        with pytest.raises(ValueError, match="^costs has 1 dimensions, expected 2"):
-            r.least(costs)
-        with pytest.raises(ValueError, match=r"^mean has shape \(3000, 1\), expected \(24, 1\)$"):
-            r.weighted_mean(U, weights, column)
-    assert all(np.array_equal(*pair) for pair in zip(*results))
     finite = np.where(np.isfinite(costs), costs, np.inf)
-    expected = np.exp((finite.min() - finite) / 10)
-    expected /= expected.sum()
-    assert np.abs(weights[:, 0] - expected).max() < 1e-15
+    exponential = np.exp((finite.min() - finite) / 10)
+    elites = np.zeros(3000)
+    elites[np.argsort(finite)[:50]] = 1
+    one = np.zeros(3000)
+    one[np.argmin(finite)] = 1
     tolerance = {"float32": 1e-6, "float64": 1e-15}[dtype]
-    assert np.abs(mean.reshape(6, 4) - np.tensordot(expected, U.astype(float), 1)).max() < tolerance
+    for kind, weights in (("softmax_mean", exponential), ("elite_mean", elites), ("best", one)):
+        results = []
+        for threads in (1, 3):
+            updater = _featherstorm.PlanUpdater(kind, 10.0, 50, 3000, 6, 4, dtype, threads=threads)
+            found = updater.update(column, U)
+            assert found.best.index == np.nanargmin(costs) and found.best.value == np.nanmin(costs)
+            results.append((found.mean, found.deviation))
+            with pytest.raises(ValueError, match="^costs has 1 dimensions, expected 2"):
+                updater.update(costs, U)
+        assert results[0] == results[1]
+        mean = np.reshape(found.mean, (6, 4))
+        expected = np.tensordot(weights / weights.sum(), U.astype(float), 1)
+        assert np.abs(mean - expected).max() < tolerance
+        if kind == "elite_mean":
+            square = np.tensordot(weights / weights.sum(), (U.astype(float) - expected) ** 2, 1)
+            assert np.abs(np.reshape(found.deviation, (6, 4)) - np.sqrt(square)).max() < tolerance
+        else:
+            assert found.deviation == []
+    column[:] = np.nan
+    nothing = updater.update(column, U)
+    assert (nothing.best.index, nothing.mean, nothing.deviation) == (-1, [], [])
 
 
 @pytest.mark.parametrize(

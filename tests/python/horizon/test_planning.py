@@ -58,6 +58,19 @@ def test_mppi_weighs_by_the_exponential_of_the_cost():
     weights = np.exp(-to_goal(np.zeros(2), seen["U"]) / 0.5)
     assert np.allclose(U, np.tensordot(weights / weights.sum(), seen["U"], 1), rtol=1e-12)
     assert not seen["U"][0].any()
+    planner.temperature = 1e-9  # applies from the next call
+    U = planner.plan(np.zeros(2))
+    assert np.array_equal(U, seen["U"][to_goal(np.zeros(2), seen["U"]).argmin()])
+
+
+def test_a_call_that_fails_changes_nothing():
+    planner = PredictiveSampling(to_goal, 4, 2, samples=30, iterations=2)
+    planner.command(np.zeros(2))
+    before, cost = planner.U.copy(), planner.cost
+    with pytest.raises(ValueError, match="no sample has a finite cost"):
+        planner.command(np.full(2, np.nan))
+    assert np.array_equal(planner.U, before)
+    assert (planner.cost, planner.calls) == (cost, 1)
 
 
 def test_bad_samples_do_not_count():

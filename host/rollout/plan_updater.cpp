@@ -1,0 +1,95 @@
+#include "host/rollout/plan_updater.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "host/memory/device.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+// A column (n, 1) of an array on any device, after the work on its stream.
+std::vector<double> numbers_of(const ArrayRef& from, void* stream) {
+  Buffer copied;
+  ArrayRef here = from;
+  if (from.device != on_host) {
+    copied = Buffer(from.precision, from.instances, 1), here = copied.ref();
+    copy(from, here, stream);
+  }
+  std::vector<double> x(static_cast<std::size_t>(from.instances));
+  for (long i = 0; i < from.instances; i++) {
+    const long at = i * here.instance_stride;
+    x[static_cast<std::size_t>(i)] = here.precision == Precision::float32
+                                         ? static_cast<double>(static_cast<const float*>(here.data)[at])
+                                         : static_cast<const double*>(here.data)[at];
+  }
+  return x;
+}
+
+// The samples with the least finite costs, by number.
+std::vector<long> elites_of(const std::vector<double>& cost, long count) {
+  std::vector<long> order(cost.size());
+  std::iota(order.begin(), order.end(), 0L);
+  const auto of = [&](long i) { return cost[static_cast<std::size_t>(i)]; };
+  std::erase_if(order, [&](long i) { return !std::isfinite(of(i)); });
+  const auto most = std::min(static_cast<long>(order.size()), count);
+  std::partial_sort(order.begin(), order.begin() + most, order.end(),
+                    [&](long a, long b) { return of(a) != of(b) ? of(a) < of(b) : a < b; });
+  order.resize(static_cast<std::size_t>(most));
+  return order;
+}
+
+}  // namespace
+
+PlanUpdater::PlanUpdater(const PlanUpdateOptions& options, long samples, long steps, long n, Precision precision,
+                         int device, int threads, void* stream)
+    : options_(options), count_(samples), steps_(steps) {
+  if (samples < 1) throw Error("samples is " + std::to_string(samples) + ", expected 1 or more");
+  if (!(options.temperature > 0))
+    throw Error("temperature is " + std::to_string(options.temperature) + ", expected a positive number");
+  if (options.kind == PlanUpdate::EliteMean && (options.elites < 1 || options.elites > samples))
+    throw Error("elites is " + std::to_string(options.elites) + ", expected 1 to " + std::to_string(samples) +
+                ", the number of samples");
+  reduction_ = Reduction::on(device, threads);
+  weights_ = Buffer(Precision::float64, samples, 1, device, stream);
+  mean_ = Buffer(precision, steps * n, 1, device, stream), spread_ = Buffer(precision, steps * n, 1, device, stream);
+}
+
+NextPlan PlanUpdater::update(const ArrayRef& costs, const SequenceMemory& samples, void* stream) {
+  NextPlan next;
+  reduction_->least(costs, stream);
+  next.best = reduction_->best(stream);
+  if (next.best.index < 0) return next;
+  switch (options_.kind) {
+    case PlanUpdate::Best: choose({next.best.index}, stream); break;
+    case PlanUpdate::SoftmaxMean:
+      reduction_->softmax_weights(costs, options_.temperature, weights_.ref(), stream);
+      break;
+    case PlanUpdate::EliteMean: choose(elites_of(numbers_of(costs, stream), options_.elites), stream); break;
+  }
+  next.mean = weighted_mean(samples, false, stream);
+  if (options_.kind == PlanUpdate::EliteMean) {
+    next.deviation = weighted_mean(samples, true, stream);
+    for (double& x : next.deviation) x = std::sqrt(x);
+  }
+  return next;
+}
+
+// Gives the samples equal weights that add up to 1, and all others 0.
+void PlanUpdater::choose(const std::vector<long>& samples, void* stream) {
+  const Buffer weights(Precision::float64, count_, 1);
+  for (const long i : samples) weights.component<double>(0)[i] = 1.0 / static_cast<double>(samples.size());
+  if (weights_.device() == on_host) weights_ = weights;
+  else copy(weights.ref(), weights_.ref(), stream);
+}
+
+// The weighted mean of the samples, or of the squares of their distances from the mean computed before.
+std::vector<double> PlanUpdater::weighted_mean(const SequenceMemory& samples, bool spread, void* stream) {
+  const ArrayRef center = mean_.ref(), to = (spread ? spread_ : mean_).ref();
+  reduction_->weighted_mean(samples, steps_, weights_.ref(), to, stream, spread ? &center : nullptr);
+  return numbers_of(to, stream);
+}
+
+}  // namespace featherstorm
