@@ -214,6 +214,14 @@ void bind_sequence(nb::module_& module) {
       .def_rw("sweeps", &Law::sweeps)
       .def_rw("polishes", &Law::polishes);
   module.def(
+      "solver_options",
+      [](nb::object evaluator, const std::string& dtype) {
+        const SolverOptions o = solver_options(evaluator_of(evaluator).robot().model, precision_of(dtype));
+        return std::pair(o.iterations, o.tolerance);
+      },
+      nb::arg("evaluator"), nb::arg("dtype"),
+      "Return the solver's greatest number of iterations, that of the model file, and its tolerance for a dtype.");
+  module.def(
       "world_sequence",
       [](nb::object evaluator, const std::string& dtype, int iterations, double tolerance, bool all_candidates,
          const std::optional<RigidLaw<double>>& rigid, bool report, bool forces, int most_traced,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..typing import Array, ArrayLike
     from .state import Felt
 
-# Newton's method stops at this residual of the forces, relative to the largest one
-TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 STATE = ("q", "v", "act", "qacc")
 
 
@@ -38,8 +36,8 @@ class WorldStep(NamedTuple):
 
 def solver(model: Model, dtype: str, law: Rigid | None = None) -> dict[str, Any]:
     """Return the numbers of the solver, and its law. The file's `iterations` bounds its iterations."""
-    most = 200 if model.compiled is None else max(int(model.compiled.opt.iterations), 1)
-    return {"iterations": most, "tolerance": TOLERANCES[dtype], "rigid": law and law.of_engine()}
+    iterations, tolerance = _featherstorm.solver_options(model.evaluator, dtype)
+    return {"iterations": iterations, "tolerance": tolerance, "rigid": law and law.of_engine()}
 
 
 def state_sizes(model: Model) -> dict[str, int]:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 
-# Newton's method stops at this residual of the forces, relative to the largest one
-TOLERANCES = {"float32": 1e-6, "float64": 1e-10}
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
 QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # largest difference of a squared length from 1
@@ -169,10 +167,11 @@ class Engine:
     def world_sequence(
         self, model: Model, report: bool = False, readings: tuple[str, ...] = ()
     ) -> _featherstorm.Sequence:
-        iterations = max(int(self.m.opt.iterations), 1)
+        iterations = max(int(self.m.opt.iterations), 1)  # which may have changed since the model was loaded
+        _, tolerance = _featherstorm.solver_options(model.evaluator, self.dtype)
         rigid = None if self.law is None else self.law.of_engine()
         return _featherstorm.world_sequence(
-            model.evaluator, self.dtype, iterations, TOLERANCES[self.dtype], rigid=rigid, report=report, forces=False,
+            model.evaluator, self.dtype, iterations, tolerance, rigid=rigid, report=report, forces=False,
             readings=list(readings),
         )  # fmt: skip
 
