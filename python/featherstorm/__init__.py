@@ -39,28 +39,7 @@ from .environment.env import Env, env
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice
 from .noise import Noise
-from .ops import (
-    aba,
-    bias,
-    contact_step,
-    coupled_step,
-    crba,
-    difference,
-    dormand_prince,
-    energy,
-    fd,
-    forward_kinematics,
-    frame_velocity,
-    integrate,
-    jacobian,
-    loop_step,
-    ltdl,
-    momentum,
-    rnea,
-    soft_contact_step,
-    solve,
-    step,
-)
+from .ops import *  # noqa: F403  # the common operations
 from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
 
@@ -92,45 +71,26 @@ __all__ = [
     "StepCotangents",
     "StepTangents",
     "UrdfWorld",
-    "aba",
-    "bias",
-    "contact_step",
-    "coupled_step",
-    "crba",
-    "difference",
-    "dormand_prince",
-    "energy",
     "env",
-    "fd",
-    "forward_kinematics",
-    "frame_velocity",
     "from_mujoco",
     "from_pinocchio",
     "inertia",
     "instruction_sets",
-    "integrate",
-    "jacobian",
     "jvp",
     "linearize",
     "load",
-    "loop_step",
-    "ltdl",
-    "momentum",
     "ops",
     "random_state",
-    "rnea",
     "robots",
     "rollout",
     "run",
-    "soft_contact_step",
-    "solve",
-    "step",
     "step_jvp",
     "step_vjp",
     "tasks",
     "to_pinocchio",
     "vjp",
 ]
+__all__ += ops.__all__
 
 
 def __getattr__(name: str) -> _Any:
