@@ -52,8 +52,8 @@ machine_has() { { echo '#!/bin/bash'; cat; } >"$scratch/bin/$1" && chmod +x "$sc
 machine_has nvidia-smi <<'END'
 case "$*" in
   *-lms*) while echo "2026/01/01 00:00:00, 1980, 2619"; do sleep 0.2; done ;;
-  *=name,driver*) printf 'name, driver_version\nStand-In 80GB, 580\n' ;;
-  *=name\ *) echo "Stand-In 80GB" ;;
+  *=name,driver*) printf 'name, driver_version\nFake CUDA 80GB, 580\n' ;;
+  *=name\ *) echo "Fake CUDA 80GB" ;;
   *) exit 6 ;;
 esac
 END

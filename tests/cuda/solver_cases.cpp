@@ -77,7 +77,7 @@ std::vector<int> output_sizes(const Model<double>& m, SolverAlgorithm text, int 
   const int moving = 6 * (m.nb + 1);
   switch (text) {
     case SolverAlgorithm::solution:
-      return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone, 0, 0, 0, 0, 1};
+      return {m.nv, rows_of(m.world.constraints), rows_of(m.world.contacts), 1, 1, 1, 1, alone, 0, 0, 0, 0, 1, 1};
     case SolverAlgorithm::gradients: return {m.nv, moving, moving, moving, moving, touch};
     default: return {m.nv};
   }
@@ -158,7 +158,7 @@ template <class Real, SolverAlgorithm text> void write_case(const SolverCase& of
     for (const auto& numbers : same) rounded.emplace_back(numbers.begin(), numbers.end());
     expected.add(results, rounded, [&](std::size_t k, std::size_t c) { return first[k] + c * stride + i; });
   }
-  if (is_float && solves) expected.allow(3, 1);  // of the passes the last one hangs on rounding
+  if (is_float && solves) expected.allow(3, 1), expected.allow(13, 1);  // the last iteration depends on rounding
   if (solves) expected.allow(12, 1 << 24);       // the order of instances is the host's affair
   std::printf(
       "{\"kernel\": \"%s/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", "

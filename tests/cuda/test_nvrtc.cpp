@@ -145,8 +145,8 @@ TEST(DeviceSource, SaysWhatCannotBeCut) {
     return message([&] { device_source(p, false, {"trace", 0, warps}, b); });
   };
   EXPECT_EQ(words(2, &bodies), "the program cannot be cut into 2 roles by the robot's limbs");
-  EXPECT_EQ(words(9, &bodies), "9 roles: expected 2 to 8, and the robot's bodies");
-  EXPECT_EQ(words(2, nullptr), "2 roles: expected 2 to 8, and the robot's bodies");
+  EXPECT_EQ(words(9, &bodies), "9 roles: expected 2 to 8, and the robot's bodies as argument");
+  EXPECT_EQ(words(2, nullptr), "2 roles: expected 2 to 8, and the robot's bodies as argument");
 }
 
 TEST_F(NvrtcCompiles, NewerDevicesGetPtx) {
