@@ -1,6 +1,6 @@
 // Slopes of actuator forces with respect to velocity, for implicit steps: slope = -d force / d velocity.
 //
-// As in MuJoCo, the slope is 0 for a force at its limit. Temperatures, supply limits and the change of the bristles'
+// The slope is 0 for a force at its limit, as in MuJoCo. Temperatures, supply limits and the change of the bristles'
 // decay are ignored.
 #pragma once
 #include "core/actuation/activation.h"

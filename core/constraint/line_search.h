@@ -3,7 +3,7 @@
 //   slope(alpha) = linear + alpha bend + sum s'(r + alpha Js) Js
 //
 // The slope grows with alpha. The search takes a few Newton steps, kept within a bracket of the root, until the slope
-// is a tenth of the first one. A rising slope may have risen over a long distance. So such an alpha is accepted only if
+// is a tenth of the first one. A rising slope may have risen over a long distance. Such an alpha is accepted only if
 // the cost lost beyond the lower end of the bracket is less than the cost gained up to it.
 #pragma once
 #include "core/constraint/row_pattern.h"

@@ -13,7 +13,7 @@
 // stage, swap or control writes stays in memory and is read where it is used. The source of a stage is exactly that of
 // emit.h: the definitions of q_in and q_in_stride turn its accesses into registers.
 //
-// In a kernel of one step, an array that one stage writes and none reads goes to memory at once. As a register it would
+// In a kernel of one step, an array that one stage writes and none reads goes to memory at once. A register would
 // be alive until the end of the step.
 //
 // A stage that is in place, such as one that begins an episode, reads and writes memory only under its condition.

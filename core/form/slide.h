@@ -7,7 +7,7 @@
 //
 // An origin far from its body costs digits. About an origin at distance t a body of mass m has moments of m t^2; the
 // moments of the body itself, or of a robot of size l, are small differences of these. This costs 2 log10(t / l)
-// digits. Therefore no origin slides farther than the robot's own size. Where axes are almost parallel their common
+// digits. Therefore no origin slides farther than the robot's own size. If axes are almost parallel, their common
 // normal is kilometres away, and origins stay as given. Nothing is rounded except the rounding errors of zeros. Data
 // about the bodies' own origins (forces on bodies, loops, contacts) are not converted: this is only for maps of joint
 // and frame quantities.

@@ -37,7 +37,7 @@ FS_HD int columns(const auto& m, int i, const auto& x, Motion<T>* S) {
 // out  qd (nv)
 // out  residual (6 nb)  [rad/s, m/s]  part of v_i - X v_p that joint i does not admit: angular, and of the body's
 //      origin;
-//      world axes. Where it is zero, qd is that of generalised_velocity
+//      world axes. If it is zero, qd is that of generalised_velocity
 FS_HD void joint_velocities(const auto& m, const auto& q, const auto& V, auto qd, auto residual) {
   using T = ScalarOf<decltype(q)>;
   auto x = scratch<T>(m.nx);

@@ -262,7 +262,7 @@ template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const
 //
 // Newton's method starts from the secant of the slopes at both ends. It is kept in a bracket between an end where the
 // cost falls and an end where it rises, until the slope is a tenth of the first one. A gentle slope may have risen over
-// a long distance. So alpha is accepted only if the cost lost beyond the lower end is less than the cost gained up to
+// a long distance. Then alpha is accepted only if the cost lost beyond the lower end is less than the cost gained up to
 // it.
 //
 // in   risen         instances whose cost has risen

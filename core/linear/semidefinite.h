@@ -1,7 +1,7 @@
 // Small dense systems A x = b, A symmetric positive semidefinite of unknown rank, with the same operations for every
 // instance of a batch.
 //
-//   A = L D L^T without pivoting. Where a pivot vanishes to rounding, its row depends on earlier rows (its whole
+//   A = L D L^T without pivoting. If a pivot vanishes to rounding, its row depends on earlier rows (its whole
 //   remaining column is zero, because A is semidefinite). Then 1/D = 0: the row is skipped and its x is zero.
 //   If the system is consistent, the resulting x solves it.
 #pragma once

@@ -3,7 +3,7 @@
 //   A = U L,   U unit upper triangular,  L lower triangular
 //
 // Entries are packed as in crba.h: lower (i, j) is A_ij, upper (i, j) is A_ji, for the ancestors j of i; the diagonal
-// is in lower. As in ltdl.h, elimination from the tips keeps zeros.
+// is in lower. Elimination from the tips keeps zeros, as in ltdl.h.
 #pragma once
 #include "core/model/model.h"
 

@@ -4,7 +4,7 @@
 //   H11 qdd1 = tau1 - C'1 + K1^T lambda,   K1 qdd1 = k - K2 qdd2,   tau2 = C'2 + H21 qdd1 - K2^T lambda
 //
 // 1: joints with known forces, 2: prescribed joints, C' = ID(q, qd, [0; qdd2]). With no joint prescribed it is
-// fd_loops.h. Where the remaining constraints K1 have dependent rows, some lambda have no effect on joints 1: K1^T mu =
+// fd_loops.h. If the remaining constraints K1 have dependent rows, some lambda have no effect on joints 1: K1^T mu =
 // 0. They distribute the load among the prescribed joints, which are over-determined, and the shortest tau2 is chosen,
 // as in id_loops.h; with all joints prescribed it is Kim's (65). The null vectors of A = K1 H11^-1 K1^T are the columns
 // of L^-T whose pivot vanishes (semidefinite.h), so each instance has its own rank and there is no branch.

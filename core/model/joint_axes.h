@@ -1,4 +1,4 @@
-// The axes of bodies: z is along the joint's axis. Of the remaining turns about z the one that makes most numbers zero
+// The axes of bodies: z is along the joint's axis. The turn about z is the one that makes most numbers zero
 // is chosen.
 #pragma once
 #include "core/model/builder.h"

@@ -1,4 +1,4 @@
-// From a state and its controls to the acceleration without constraints, in MuJoCo's order and with MuJoCo's names.
+// Computes the acceleration without constraints from a state and its controls, in MuJoCo's order and names.
 //
 //   position      joint numbers, placements; lengths and moments of tendons and actuators
 //   velocity      rates of these lengths

@@ -2,7 +2,7 @@
 //
 //   tau_i = S^T f_i,   f_i = -sum over the links carried by joint i of c m (r x g; g)
 //
-// As in gravity_torques, masses and first moments are summed inward, here weighted by c. No spatial vectors are
+// Masses and first moments are summed inward as in gravity_torques, here weighted by c. No spatial vectors are
 // transformed.
 #pragma once
 #include "core/model/joints.h"

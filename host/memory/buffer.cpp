@@ -16,7 +16,7 @@ std::string array_words(Precision p, long instances, long components) {
   return "an array of " + shape_words(instances, components) + " " + words(p);
 }
 
-// Some systems grant memory that they do not have, and end the process once it is written. So the total is checked
+// Some systems grant memory that they do not have, and end the process once it is written. Therefore the total is checked
 // first.
 std::size_t checked_bytes(Precision p, long instances, long components, long stride, int device) {
   std::size_t bytes = 0;

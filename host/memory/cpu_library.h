@@ -42,7 +42,7 @@ const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, cons
 // equations, advance, or a stage of the Runge-Kutta method (core/mujoco/stages.h).
 enum class WorldKernel : int { equations, advance, stage };
 inline constexpr int world_texts = 3;
-// As cpu_solver. world: as in LibraryLayout.
+// Returns the kernels of a world's stage; see cpu_solver. world: see LibraryLayout.
 const SolverTable* cpu_world(const std::string& isa, WorldKernel text, long world);
 
 // The table that has operation `op`, named `row`: `first`, or that of the "base" or "book" library. Throws Error if

@@ -32,7 +32,7 @@ struct Controls {
   long count(long steps) const { return weights.empty() ? steps : static_cast<long>(weights.size()) / steps; }
 };
 
-// How knots become the controls of all steps: knots at equal distances, the first at the first step and the last at the last,
+// Interpolation of controls between knots. Knots are at equal distances, the first at the first step and the last at the last,
 // on straight lines (Linear) or cubic Hermite splines with the slopes of Catmull and Rom, one-sided at the ends (Cubic); or
 // knot floor(t K / T) for step t (Hold).
 enum class Interpolation { Linear, Cubic, Hold };

@@ -17,7 +17,7 @@
 //
 // One kernel computes the controls of all steps beforehand. Uniform numbers that stages read are uploaded beforehand.
 //
-// As with a rollout in one kernel, a run is asynchronous on its stream. A run of a kind and size that a stream has seen
+// A run is asynchronous on its stream, like that of a rollout in one kernel. A run of a kind and size that a stream has seen
 // before allocates nothing, and a CUDA graph may capture it.
 #pragma once
 #include <map>

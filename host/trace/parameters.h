@@ -48,7 +48,7 @@ class Parameters {
   // The model with these numbers, values[k] for arrays()[k]. Call it within a Tracing scope. `m`: the robot's model,
   // or the model with other frames in its bodies.
   Model<Expr> apply(const Model<double>& m, const std::vector<std::vector<Expr>>& values) const;
-  // As in host/world/world_inputs.h.
+  // See host/world/world_inputs.h.
   std::vector<Expr> equality_weights(const std::vector<std::vector<Expr>>& values) const;
 
  private:

@@ -1,7 +1,7 @@
 // The tables of a MuJoCo model, as a world is read from them. T is double or a tracing scalar. With a tracing scalar,
 // some tables may be inputs of a program; all others are constants.
 //
-// Integers and flags decide the elements of a world; they always come from the model's tables. So do the values of
+// Integers and flags decide the elements of a world; they always come from the model's tables. The same holds for the values of
 // `nominal`: whether a spring has stiffness, whether a coordinate has dry friction. These values hold for all
 // instances.
 #pragma once

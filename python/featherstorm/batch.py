@@ -31,7 +31,7 @@ class Batch:
 
     The arrays have the names of `model.ops`: every input and output of an operation is an attribute, created at its
     first use. `q` starts as model.q0, parameters start as the model's, all other arrays as zeros. Assignment copies
-    into the array. Where two operations give one name to arrays of different sizes, the array of the second one is
+    into the array. If two operations give one name to arrays of different sizes, the array of the second one is
     called OPERATION_NAME. In-place arrays are the engine's fastest path.
 
     device   "cpu", "cuda" or "cuda:1". On a device the attributes are DeviceArrays: torch.from_dlpack(batch.q) shares

@@ -53,7 +53,7 @@ class Env(Task):
     p    nominal parameters of the model
 
     A control step runs: substeps of `actuate` and physics; terminate, truncate; reward (with the memory that the policy
-    saw); after; observe. Where an episode ends: randomise, reset, begin, observe.
+    saw); after; observe. When an episode ends: randomise, reset, begin, observe.
     """
 
     def batch(

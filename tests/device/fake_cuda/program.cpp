@@ -124,7 +124,7 @@ int fake_cuda_max_threads(const void* kernel) {
     if (&l->kernel == kernel) return l->max_threads;
   return 64;
 }
-// As on a device, parameters are copied at the launch, with the sizes that the kernel declares.
+// Parameters are copied at the launch, as on a device, with the sizes that the kernel declares.
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 blocks, dim3 threads, void** arguments, std::size_t,
                              cudaStream_t s) {
   const CUkern_st k = *static_cast<const CUkern_st*>(kernel);

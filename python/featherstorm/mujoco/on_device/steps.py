@@ -5,7 +5,7 @@ step    equations, the contact solver, integration                   host/rollou
 end     bad accelerations begin anew, clocks go on
 fields  of the state at the beginning of the last step
 
-Where all simulations have one model, a step from the defaults is known. Where they have fields of their own it goes
+If all simulations have one model, a step from the defaults is known. If they have fields of their own, it goes
 again, for those with bad accelerations, between `step` and `end`.
 """
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class SuiteTask(Env):
     """A task of dm_control's suite.
 
-    Observation, reward and time limit are the suite's. As in the suite, an episode is truncated at its end and never
+    Observation, reward and time limit are the suite's. An episode is truncated, as in the suite, at its end and never
     terminates (discount 1). If an action exceeds the range of the controls, the reward uses the action as given and the
     actuators use the clipped one.
 
