@@ -121,9 +121,9 @@ def walking(path, count):
         actions = policy(obs)
         for k in np.flatnonzero(last == t):
             one.follow(batch, k)
-            one.drive(actions[k].astype(float))
+            ctrl = one.drive(actions[k])
             for field, kept in found.items():
-                kept[k] = one.ctrl if field == "ctrl" else getattr(one.mj_data, field)
+                kept[k] = ctrl if field == "ctrl" else getattr(one.mj_data, field)
             mujoco.mj_normalizeQuat(m, found["qpos"][k])  # which float32 has rounded
         obs, *_ = batch.step(actions)
     return name, m, found

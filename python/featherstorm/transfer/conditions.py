@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._world.names import compiled
-from .draws import uniforms
 
 if TYPE_CHECKING:
     from ..environment.env import Env
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 HELD = "transfer_command"  # row of the memory with the fixed command
 MASSES = ("body_mass", "body_inertia")
 FREE, SLIDE = 0, 2  # mjtJoint
-PUSHES = 9  # function number in the counter for push directions; environment.recording.FUNCTIONS has the lower ones
 PUSH_TIME = 2.0  # between pushes [s]
 
 
@@ -63,7 +61,7 @@ class Conditions:
         every = max(round(PUSH_TIME / dt), 1)
         if not self.push or not axes or step == 0 or step % every:
             return None
-        angle = 2 * math.pi * uniforms(self.seed, episode, 1, step, PUSHES, 0, 1)[0]
+        angle = np.random.default_rng((self.seed % 2**64, episode, step)).uniform(0, 2 * math.pi)
         if axes == 1:
             return np.array([math.copysign(self.push, math.cos(angle))])
         return self.push * np.array([math.cos(angle), math.sin(angle)])

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from .._robot.steps import pass_count, step_op
-from .._world.values import check_bound, parameter_sizes
-from ..environment.kernels import engine_of
-from ..environment.memory import Parameters, columns_of, shapes_of
-from ..environment.recording import KEY, MEMORY, MOST, Recording, nominal_parameter
-from .draws import NumberDraws
-from .numbers import NumberMemory, Numbers, flat, numbers
+from .._robot.steps import step_op
+from .._world.values import check_bound
+from ..environment.batch import MOST_COUNT, EnvBatch
+from ..environment.kernels import Kernels, engine_of
+from ..environment.memory import Memory, numbers_of
+from ..environment.recording import ACTION, BAD, KEY, MASK, MEMORY, SUMS, TAKEN
+from ..environment.storage import Storage
 from .parameters import write
 from .simulated import Simulated
-from .state import NumberState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ..environment.batch import EnvBatch
+    from ..environment.recording import Stage
     from ..environment.task import Task
-    from ..model import Model
 
 WRONG_FACTOR = "4.0.0"  # MuJoCo version whose Newton's method has a wrong factor in sparse form (its issue 3767)
 
@@ -32,7 +29,7 @@ WRONG_FACTOR = "4.0.0"  # MuJoCo version whose Newton's method has a wrong facto
 class MujocoEnv:
     """One environment of a task whose robot comes from a model file, stepped by mj_step.
 
-    The task's functions get numbers.
+    The task's functions are the compiled programs of an EnvBatch of one environment in float64.
 
     env = MujocoEnv(fs.tasks.make("Go1JoystickFlat"))
     obs, info = env.reset(seed=1, env=42)                        # environment 42 of a batch of that seed
@@ -49,39 +46,37 @@ class MujocoEnv:
 
     mj_model, mj_data   MuJoCo's objects; mj_data is as after mj_step
     model, dt, substeps, actions, low, high, groups, terms   as of an EnvBatch and its recording
+    parameters, nominal   sizes of the model's parameters, and their values in the file, by name
 
     Errors: ValueError for a robot without a model file.
     """
 
     def __init__(self, task: Task, seed: int = 0, env: int = 0, converged: bool = False) -> None:
         name = type(task).__name__
-        self.model = engine_of(task, None)
-        self.task: Any = task  # its functions are called with numbers instead of symbols
+        self.task, self.model = task, engine_of(task, None)
         if self.model.compiled is None or step_op(self.model, name) != "world":
             raise ValueError(
-                f"{name}: MuJoCo cannot move its robot {self.model.name}, which has no model file; expected a task whose `model` "
-                "returns fs.load of an MJCF file, fs.from_mujoco, or a URDF in a world (fs.UrdfWorld)"
+                f"{name}: MuJoCo cannot move its robot {self.model.name}, which has no model file; expected a task "
+                "whose `model` returns fs.load of an MJCF file, fs.from_mujoco, or a URDF in a world (fs.UrdfWorld)"
             )
-        if task.randomise_at not in ("reset", "start"):
-            raise ValueError(f"{name}: randomise_at is {task.randomise_at!r}, expected 'reset' or 'start'")
         check_bound(self.model, name)
-        self.rules = Rules(task, self.model)
-        self.dt, self.substeps, self.actions = self.rules.dt, self.rules.substeps, self.rules.actions
-        self.low, self.high = self.rules.low, self.rules.high
+        self.programs = Programs(task, self.model, "float64", "disabled")
+        r = self.recording = self.programs.recording
+        self.dt, self.substeps, self.actions, self.low, self.high = r.dt, r.substeps, r.actions, r.low, r.high
+        self.groups, self.terms, self.parameters = r.groups, r.terms, r.parameters
+        self.batch = EnvBatch(
+            task, 1, seed, dtype="float64", autoreset="disabled", arrays="numpy", kernels=self.programs
+        )
+        sizes = {ACTION: r.actions, TAKEN: r.actions, BAD: 1, "ctrl": r.driven, **self.programs.measured}
+        self.between = Storage(self.batch.library, "float64", 1, sizes, ())  # arrays that are stages' own in a batch
+        for array in self.between.places:
+            self.between.put(array, 0)
+        self.select(None, env, 1)
         self.mj_model = adopted(self.model.compiled, converged)
         self.simulated = Simulated(self.mj_model)
-        self.groups: dict[str, int] = {}
-        self.terms: list[str] = []
-        self.nominal = {
-            name: nominal_parameter(self.model, name, self.rules.parameter_shape(name)).view(Numbers)
-            for name in self.rules.parameters
-        }
-        self.parameters = {name: value.copy() for name, value in self.nominal.items()}
-        self.seed, self.env, self.episode, self.steps = int(seed), int(env), 0, 0
-        self.m = NumberMemory(self.rules.shapes, np.zeros(self.rules.size).tolist())
-        self.ended, self.ctrl = True, np.zeros(self.mj_model.nu).view(Numbers)
-        self.sums: list[float] = []
-        self.taken: dict[str, int] = {}
+        self.nominal = {name: self.parameter(name) for name in self.parameters}
+        self.written = dict(self.nominal)
+        self.ended = True
         self.frames: Any = None
 
     @property
@@ -96,30 +91,47 @@ class MujocoEnv:
     def v(self) -> Any:
         return np.array(self.mj_data.qvel)
 
+    @property
+    def episode(self) -> int:
+        return int(self.batch.episode[0])
+
+    @property
+    def steps(self) -> int:
+        """Control steps since the episode began."""
+        return int(self.batch.episode_length[0])
+
+    @property
+    def sums(self) -> list[float]:
+        """The sum of the episode's rewards, then of each of the reward's terms."""
+        return self.batch.view(SUMS)[0].tolist()
+
     def memory(self, name: str) -> Any:
         """Return a copy of rows of the memory."""
-        return np.array(getattr(self.m, name))
+        return np.array(self.batch.memory(name)[0])
 
     def parameter(self, name: str) -> Any:
         """Return a copy of a model parameter, as drawn for the episode."""
-        return np.array(self.parameters[name])
+        return np.reshape(np.array(self.batch.parameter(name)[0]), self.recording.parameter_shape(name))
 
     def put(self, **values: Any) -> None:
         """Set parameters by name, until they are drawn again, or rows of the memory by name."""
-        changed = {}
         for name, value in values.items():
             if name in self.parameters:
-                self.parameters[name][...] = value
-                changed[name] = self.parameters[name]
+                spread = np.broadcast_to(value, self.recording.parameter_shape(name))
+                self.batch.storage.put(name, spread.reshape(1, -1))
             else:
-                setattr(self.m, name, value)
-        write(self.mj_model, changed)
+                self.remember(name, value)
+        self.load()
+
+    def remember(self, name: str, value: Any) -> None:
+        rows = self.batch.view(MEMORY)[0] if self.recording.size else np.zeros(0)
+        m = Memory(self.recording.shapes, rows.tolist())
+        setattr(m, name, value)
+        rows[:] = numbers_of(m)
 
     def push(self, velocity: Any) -> None:
         """Add to the first k velocities, between two control steps."""
-        v = self.v
-        v[: len(velocity)] += velocity
-        self.simulated.move(self.q, v)
+        self.mj_data.qvel[: len(velocity)] += velocity
 
     # -- episodes
 
@@ -138,74 +150,43 @@ class MujocoEnv:
         kept        values of the kept memory, by name. None: the present values
         """
         others = seed is not None or env is not None
-        number = self.env if env is None else int(env)
         coming = (1 if others else self.episode + 1) if episode is None else int(episode)
-        if not 0 <= number < 2**32 or not 1 <= coming < 2**24:
-            raise ValueError(f"reset: env is {number}, episode {coming}, expected numbers from 0 and from 1 on")
-        self.seed, self.env, self.episode = self.seed if seed is None else int(seed), number, coming
-        begins = others or self.episode == 1
-        m = NumberMemory(self.rules.shapes, np.zeros(self.rules.size).tolist())
-        for name in self.rules.kept_names if not begins else ():
-            setattr(m, name, getattr(self.m, name))
+        self.select(seed, env, coming)
+        begins = others or coming == 1
+        if begins and self.recording.size:
+            self.batch.storage.put(MEMORY, 0)
         for name, value in (kept or {}).items():
-            setattr(m, name, value)
-        task, rng = self.task, self.draws("reset", 0)
-        if task.randomise is not None and (begins or task.randomise_at == "reset"):
-            self.randomise(rng, m)
-        q, v, act = (np.array(x, float) for x in self.rules.first_state(self.rules.call("reset", m, rng)))
-        self.simulated.begin(q, v, act)
-        self.m, self.steps, self.ended, self.sums = m, 0, False, []
-        self.ctrl = np.zeros(self.mj_model.nu).view(Numbers)
-        x = self.state()
-        self.rules.call("begin", x, m, rng)
-        return self.observed(task.observe(x, m, rng)), {}
+            self.remember(name, value)
+        mujoco.mj_resetData(self.mj_model, self.mj_data)
+        self.batch.storage.put(MASK, 1)
+        draws_parameters = begins or self.task.randomise_at == "reset"
+        self.run(self.programs.restarting if draws_parameters else self.programs.continuing)
+        self.ended = False
+        return alone(self.batch.results(None).observed()), {}
+
+    def select(self, seed: int | None, env: int | None, episode: int) -> None:
+        """Set the counters of the random numbers for the episode that begins next."""
+        if (env is not None and not 0 <= int(env) < 2**32) or not 1 <= episode < MOST_COUNT:
+            raise ValueError(f"reset: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
+        key = self.batch.view(KEY)[0]
+        if seed is not None:
+            key[:4] = [int(seed) >> 16 * k & 0xFFFF for k in range(4)]
+        if env is not None:
+            key[4:] = [int(env) >> 16 * k & 0xFFFF for k in range(2)]
+        self.batch.episode[:] = episode - 1
 
     def follow(self, batch: EnvBatch, number: int) -> None:
         """Continue from an environment in a batch of the same task: state, memory, parameters and random counters.
 
         Forces and accelerations of the last solve are not copied; the next step computes them.
         """
-        key = [int(x) for x in np.asarray(batch.view(KEY))[number]]
-        self.seed, self.env = (sum(x << 16 * k for k, x in enumerate(part)) for part in (key[:4], key[4:]))
-        self.episode, self.steps = int(batch.episode[number]), int(batch.episode_length[number])
-        for name in self.parameters:
-            self.parameters[name][...] = np.reshape(batch.parameter(name)[number], self.parameters[name].shape)
-        write(self.mj_model, self.parameters)
-        rows = np.asarray(batch.view(MEMORY))[number].tolist() if self.rules.size else []
-        self.m = NumberMemory(self.rules.shapes, rows)
-        state = {
-            name: np.asarray(batch.view(name))[number] if name in batch.storage else []
-            for name in ("q", "v", "act", "qacc")
-        }
-        self.simulated.begin(*(np.array(state[name], float) for name in ("q", "v", "act")))
-        self.simulated.go_on(state["qacc"], self.steps * self.dt)
-        self.ended, self.sums = False, []
-
-    def randomise(self, rng: NumberDraws, m: NumberMemory) -> None:
-        task = self.task
-        asked = (rng, Parameters(self.nominal), m)
-        drawn = task.randomise(*asked[: len(inspect.signature(task.randomise).parameters)])
-        if not hasattr(drawn, "items"):
-            raise TypeError(f"randomise returned a {type(drawn).__name__}, expected parameters by name")
-        self.set_parameters("randomise", drawn)
-
-    def set_parameters(self, what: str, values: Mapping[str, Any]) -> None:
-        if strange := sorted(set(values) - set(self.parameters)):
-            raise ValueError(
-                f"{what} returned {strange[0]!r}, which is not among the environment's parameters: "
-                f"{', '.join(self.parameters) or 'none'}"
-            )
-        for name, value in values.items():
-            self.parameters[name][...] = numbers(value)
-        write(self.mj_model, self.parameters)
-
-    def draws(self, function: str, step: int) -> NumberDraws:
-        return NumberDraws(self.seed, self.env, self.episode, step, function, self.taken)
-
-    def state(self, ctrl: Any = None) -> NumberState:
-        """Return the present state, as the task's functions see it."""
-        given = self.ctrl if ctrl is None else ctrl
-        return NumberState.of(self.simulated, self.model, float(self.steps), self.dt, self.parameters, given)
+        mujoco.mj_resetData(self.mj_model, self.mj_data)
+        for name in self.batch.state:
+            self.batch.storage.put(name, np.asarray(batch.view(name))[number])
+        self.load()
+        if "qacc" in self.batch.storage:
+            self.mj_data.qacc_warmstart[:] = self.batch.view("qacc")[0]
+        self.mj_data.time, self.ended = self.steps * self.dt, False
 
     # -- a control step
 
@@ -216,106 +197,60 @@ class MujocoEnv:
         given = np.asarray(action, float)
         if given.shape != (self.actions,):
             raise ValueError(f"step: action has shape {given.shape}, expected {(self.actions,)}")
-        with np.errstate(all="ignore"):  # the state may be not finite
-            fine = np.abs(given) < MOST
-            a = np.where(fine, given, 0.0)
-            if self.task.clip:
-                a = np.clip(a, self.low, self.high)
-            a = a.view(Numbers)
-            for k in range(self.substeps):
-                self.drive(a)
-                self.simulated.step(self.ctrl, k == self.substeps - 1)
-            return self.judge(a, bool(fine.all()))
-
-    def drive(self, a: Any) -> None:
-        found: Any = a
-        if self.task.actuate is not None or self.task.adapt is not None:
-            x = NumberState.of(self.simulated, self.model, float(self.steps), self.dt, self.parameters)
-            if self.task.actuate is not None:
-                found = self.task.actuate(x, a, self.m)
-            if self.task.adapt is not None:
-                self.put(**self.task.adapt(x, self.m))
-        self.ctrl = listed(found, "actuate: ctrl", self.mj_model.nu)
-
-    def judge(self, a: Any, fine: bool) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Compute the results of a control step: reward, ends, `after`, observation.
-
-        The order is that of environment.recording.Recording.finish.
-        """
-        task, m, was = self.task, self.m, flat(self.m)
-        self.steps += 1
-        x = self.state()
-        total, terms = self.rewards(task.reward(x, a, m))
-        fine = fine and bool((np.abs(np.asarray(x)) < MOST).all()) and bool(abs(total) < MOST)
-        ends = self.rules.call("terminate", x, m)
-        terminated = not fine or (ends is not None and bool(one(ends, "terminate")))
-        truncated = task.steps is not None and self.steps >= task.steps
-        if task.reward_floor is not None:
-            total = max(total, task.reward_floor)
-        reward, shown_terms = (total, terms) if fine else (0.0, dict.fromkeys(terms, 0.0))
-        info: dict[str, Any] = {
-            "non_finite": not fine,
-            **{
-                name: y[0] if len(y := listed(value, f"metrics: {name}")) == 1 else y
-                for name, value in (self.rules.call("metrics", x, a, m) or {}).items()
-            },
-        }
-        if terms:
-            info["reward_terms"] = shown_terms
-        x = self.moved(self.rules.call("after", x, a, m, self.draws("after", self.steps - 1)), x)
-        obs = self.observed(task.observe(x, m, self.draws("observe", self.steps - 1)), fine)
-        if not fine:
-            now = flat(m)
-            kept = sorted(self.rules.kept())
-            now[kept] = was[kept]
-            self.m = NumberMemory(self.rules.shapes, now.tolist())
-        row = [reward, *shown_terms.values()]
-        self.sums = [a + b for a, b in zip(self.sums, row)] if self.sums else row
+        for k in range(self.substeps):
+            self.simulated.step(self.drive(given), k == self.substeps - 1)
+        self.measure()
+        self.run(self.programs.stepping)
+        for name in self.programs.measured:  # `actuate` and `adapt` read zeros, as in an EnvBatch
+            self.between.put(name, 0)
+        obs, reward, terminated, truncated, info = alone(self.batch.results(None).step())
+        final = info.pop("final_info")
+        info = {name: value for name, value in info.items() if name not in ("final_obs", "_final_obs", "_final_info")}
         self.ended = terminated or truncated
         if self.ended:
-            info["final_info"] = {
-                "return": self.sums[0], "length": self.steps, "reward_terms": dict(zip(self.terms, self.sums[1:])),
-            }  # fmt: skip
+            sums = {"return": final.pop("return"), "length": int(final.pop("length"))}
+            info["final_info"] = {**sums, "reward_terms": final}
         return obs, reward, terminated, truncated, info
 
-    def rewards(self, found: Any) -> tuple[float, dict[str, float]]:
-        """Return the reward and its terms, scaled."""
-        scale = self.task.reward_scale
-        if not hasattr(found, "items"):
-            self.terms = []
-            return scale * one(found, "reward"), {}
-        terms = {name: one(value, f"reward: {name}") for name, value in found.items()}
-        self.terms = list(terms)
-        return scale * sum(terms.values()), {name: scale * value for name, value in terms.items()}
+    def drive(self, action: Any) -> Any:
+        """Return the controls of the next substep under an action."""
+        if self.actions:
+            self.between.put(ACTION, action)
+        self.run(self.programs.driving)
+        return self.between.view("ctrl")[0] if self.recording.driven else np.zeros(0)
 
-    def moved(self, found: Any, x: NumberState) -> NumberState:
-        """Apply the changes that `after` returned, and return the state."""
-        if found is None:
-            return x
-        sizes = {"q": self.model.nq, "v": self.model.nv, **self.rules.parameters}
-        if not hasattr(found, "items") or set(found) - set(sizes):
-            raise TypeError(f"after returned {found!r}, expected None or a dict of {', '.join(sizes)}")
-        changed = {name: np.broadcast_to(numbers(found[name]), (sizes[name],)) for name in ("q", "v") if name in found}
-        self.simulated.move(changed.get("q", self.q), changed.get("v", self.v))
-        if drawn := {name: value for name, value in found.items() if name in self.parameters}:
-            self.set_parameters("after", drawn)
-        return self.state()
+    @np.errstate(all="ignore")  # the state may be not finite
+    def measure(self) -> None:
+        """Compute the forces and accelerations that the task's functions read, from mjData."""
+        for felt, data in ((self.recording.felt, self.simulated.felt), (self.recording.remains, self.simulated.left)):
+            for name, (size, text) in felt.texts.items() if felt else ():
+                if size:
+                    self.between.put(name, np.ravel(text(data)))  # type: ignore[arg-type]  # has Instance's methods
 
-    def observed(self, found: Any, fine: bool = True) -> Any:
-        """Return the observation, or its groups; zeros if the state is not finite."""
-        named = hasattr(found, "items")
-        groups = {
-            str(name): np.asarray(listed(value, "observe"))
-            for name, value in (found.items() if named else [("", found)])
-        }
-        sizes = {name: len(value) for name, value in groups.items()}
-        if not sizes or not all(sizes.values()):
-            raise ValueError("observe returned no numbers")
-        if self.groups and sizes != self.groups:
-            raise ValueError(f"observe returned {sizes} numbers, before {self.groups}")
-        self.groups = sizes
-        groups = groups if fine else {name: np.zeros(n) for name, n in sizes.items()}
-        return groups if named else groups[""]
+    def run(self, program: Any) -> None:
+        """Run stages on the state of mjData; MuJoCo gets the state and the parameters that they return."""
+        for name, x in self.state():
+            self.batch.storage.put(name, x)
+        arrays = [
+            array
+            for storage in (self.batch.storage, self.between)
+            for array in storage.bound(name for name in storage.sizes if program.components(name) >= 0)
+        ]
+        program.run(1, 1, arrays, {}, arrays)
+        self.load()
+
+    def load(self) -> None:
+        """Copy the state and changed parameters from the engine's arrays to MuJoCo."""
+        for name, x in self.state():
+            x[:] = self.batch.view(name)[0]
+        present = {name: self.parameter(name) for name in self.parameters}
+        write(self.mj_model, {name: x for name, x in present.items() if not np.array_equal(x, self.written[name])})
+        self.written = present
+
+    def state(self) -> Iterator[tuple[str, Any]]:
+        d = self.mj_data
+        state = (("q", d.qpos), ("v", d.qvel), ("act", d.act))
+        return ((name, x) for name, x in state if name in self.batch.storage)
 
     # -- rendering
 
@@ -340,25 +275,37 @@ class MujocoEnv:
             self.frames = None
 
 
-class Rules(Recording):
-    """The parts of a Recording that need no trace: times, sizes, ranges, first states."""
+class Programs(Kernels):
+    """The stages of a task around the substeps that MuJoCo makes.
 
-    def __init__(self, env: Task, model: Model) -> None:
-        self.env, self.model, self.op, self.world = env, model, "world", True
-        self.dt, self.substeps = pass_count(type(env).__name__, model, self.op, env.dt, env.substeps)
-        self.pass_time = self.dt / self.substeps
-        self.shapes = shapes_of(env.memory)
-        self.size = sum(columns.stop - columns.start for columns in columns_of(self.shapes).values())
-        self.driven = model.n_ctrl
-        self.actions = self.driven if env.actions is None else int(env.actions)
-        if env.actuate is None and self.actions != self.driven:
-            raise ValueError(
-                f"{type(env).__name__}: actions is {self.actions}, expected {self.driven}, or a method `actuate`"
-            )
-        self.low, self.high = self.action_range()
-        self.parameters = parameter_sizes(model)
-        self.kept_names = (env.kept,) if isinstance(env.kept, str) else tuple(env.kept)
-        self.kept()
+    driving      stages before a substep: the action within its range, `actuate`, `adapt`
+    stepping     stages after the last substep
+    restarting   stages that begin an episode; continuing: the same with the parameters of the previous episode
+    measured     sizes of the quantities of the last substep that these stages read, by name
+    """
+
+    def __init__(self, task: Task, model: Any, dtype: str, autoreset: str) -> None:
+        super().__init__(task, model, dtype, autoreset)
+        r = self.recording
+        self.driving = self.made([], [], [*r.before, *r.each_pass])
+        self.continuing = self.restarting
+        if task.randomise_at == "start":
+            self.continuing = self.made([], [], [r.restart(MASK, False)])
+        self.measured = {
+            name: size for felt in (r.felt, r.remains) if felt for name, (size, _) in felt.texts.items() if size
+        }
+
+    def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:
+        return self.made([], [], after)
+
+
+def alone(x: Any) -> Any:
+    """Return a copy of the results of one environment, from those of a batch of one."""
+    if isinstance(x, dict):
+        return {name: alone(value) for name, value in x.items()}
+    if isinstance(x, tuple):
+        return tuple(map(alone, x))
+    return x[0].copy() if x.ndim > 1 else x[0].item()
 
 
 def adopted(compiled: Any, converged: bool) -> Any:
@@ -374,19 +321,3 @@ def adopted(compiled: Any, converged: bool) -> Any:
     if converged:
         m.opt.tolerance, m.opt.iterations = 0.0, max(int(m.opt.iterations), 100)
     return m
-
-
-def listed(x: Any, what: str, size: int | None = None) -> Numbers:
-    """Convert the result of a function to one row of numbers, and check its `size` if given."""
-    if x is None:
-        raise TypeError(f"{what} returned None, expected numbers")
-    if isinstance(x, (tuple, list)):
-        x = np.concatenate([np.ravel(numbers(part)) for part in x]) if len(x) else np.zeros(0)
-    row: Numbers = np.ravel(numbers(x)).view(Numbers)
-    if size is not None and len(row) != size:
-        raise ValueError(f"{what} returned {len(row)} numbers, expected {size}")
-    return row
-
-
-def one(x: Any, what: str) -> float:
-    return float(listed(x, what, 1)[0])

@@ -36,11 +36,10 @@ def write(m: Any, values: Mapping[str, Any]) -> None:
             there[...] = np.reshape(value, there.shape)
         else:
             setattr(owner, field, type(getattr(owner, field))(np.ravel(value)[0]))
-    if "body_mass" in values:
-        m.body_subtreemass[:] = subtree_masses(m)
-    if not set(values).isdisjoint(INERTIAS) and np.any(m.dof_simplenum):
+    if not set(values).isdisjoint(INERTIAS):
         twin = m.__copy__()
         mujoco.mj_setConst(twin, mujoco.MjData(twin))
+        m.body_subtreemass[:] = twin.body_subtreemass
         simple = np.asarray(m.dof_simplenum) > 0
         m.dof_M0[simple] = twin.dof_M0[simple]
     if "geom_size" in values:
@@ -51,34 +50,20 @@ def write(m: Any, values: Mapping[str, Any]) -> None:
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
 
 
-def subtree_masses(m: Any) -> Any:
-    found = np.array(m.body_mass)
-    for body in range(m.nbody - 1, 0, -1):
-        found[m.body_parentid[body]] += found[body]
-    return found
-
-
 def bound(m: Any, g: int) -> None:
     """Set the bounding sphere and box of a geom from its size.
 
+    The sphere is that of the box, as large as needed or larger: the collision search only excludes distant geoms by it.
     Planes, meshes and height fields have no bounds by their size.
     """
-    kind, (a, b, c) = int(m.geom_type[g]), m.geom_size[g]
+    a, b, c = m.geom_size[g]
     half = {
         int(SHAPES.mjGEOM_SPHERE): (a, a, a),
         int(SHAPES.mjGEOM_CAPSULE): (a, a, a + b),
         int(SHAPES.mjGEOM_ELLIPSOID): (a, b, c),
         int(SHAPES.mjGEOM_CYLINDER): (a, a, b),
         int(SHAPES.mjGEOM_BOX): (a, b, c),
-    }.get(kind)
-    if half is None:
-        return
-    round_ones = (SHAPES.mjGEOM_SPHERE, SHAPES.mjGEOM_CAPSULE, SHAPES.mjGEOM_ELLIPSOID)
-    m.geom_rbound[g] = (
-        max(half)
-        if kind in map(int, round_ones)
-        else np.hypot(a, b)
-        if kind == SHAPES.mjGEOM_CYLINDER
-        else np.sqrt(a * a + b * b + c * c)
-    )
-    m.geom_aabb[g] = (0, 0, 0, *half)
+    }.get(int(m.geom_type[g]))
+    if half is not None:
+        m.geom_rbound[g] = np.linalg.norm(half)
+        m.geom_aabb[g] = (0, 0, 0, *half)

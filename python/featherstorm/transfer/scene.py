@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import mujoco
@@ -36,4 +37,8 @@ class OneScene(Scene):
 
 def along(env: Any) -> Any:
     """Return a camera that follows a moving root; None if the root does not move."""
-    return follower(env.mj_model, env.simulated.now) if root_axes(env.model) else None
+    if not root_axes(env.model):
+        return None
+    data = copy.copy(env.mj_data)
+    mujoco.mj_kinematics(env.mj_model, data)
+    return follower(env.mj_model, data)

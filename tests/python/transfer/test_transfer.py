@@ -260,18 +260,18 @@ def test_several_processes_find_what_one_does(balancer):
 
 
 def test_the_exit_code_says_whether_returns_agree(tmp_path, capsys, monkeypatch):
-    from featherstorm.symbols import is_symbol
     from featherstorm.tasks.registry import NAMES
+    from featherstorm.transfer import pool
 
-    class Apart(Follow):
-        """Its reward is another where it is called with numbers."""
+    def better(*given):
+        found = in_mujoco(*given)
+        return found._replace(reward=1.2 * found.reward)
 
-        def reward(self, x, a, m):
-            return 1.0 if is_symbol(x.q.view(np.ndarray)[0]) else 1.2
-
-    monkeypatch.setitem(NAMES.fill(), "Apart", Apart)
+    in_mujoco = pool.in_mujoco
+    monkeypatch.setattr(pool, "in_mujoco", better)
+    monkeypatch.setitem(NAMES.fill(), "Follow", Follow)
     path = str(tmp_path / "policy.npz")
-    policy(np.zeros((1, 5)), "Apart").save(path)
+    policy(np.zeros((1, 5)), "Follow").save(path)
     assert main(["transfer", path, "--episodes", "2", "--jobs", "1"]) == 1
     assert "+20.00 %" in (told := capsys.readouterr().out) and "beyond 5 %" in told
     assert main(["transfer", path, "--episodes", "2", "--jobs", "1", "--within", "0.3"]) == 0

@@ -1,5 +1,8 @@
 """Tasks that see everything, and steps of the engine beside MuJoCo's."""
 
+import copy
+
+import mujoco
 import numpy as np
 
 import featherstorm as fs
@@ -54,8 +57,6 @@ class Everything(fs.Env):
         self.integrator = integrator
 
     def model(self):
-        import mujoco
-
         m = mujoco.MjModel.from_xml_string(XML.format(integrator=self.integrator))
         m.opt.tolerance, m.opt.iterations, m.opt.jacobian = 0, 100, mujoco.mjtJacobian.mjJAC_DENSE
         return fs.from_mujoco(m, "everything")
@@ -118,6 +119,68 @@ class Everything(fs.Env):
         }
 
 
+BODY, SITE = mujoco.mjtObj.mjOBJ_XBODY, mujoco.mjtObj.mjOBJ_SITE
+
+
+class Seen:
+    """The state of a MujocoEnv for a task's functions, with numbers from mjData in place of symbols."""
+
+    def __init__(self, env):
+        self.env, self.m, self.now, self.felt = env, env.mj_model, copy.copy(env.mj_data), env.simulated.felt
+        mujoco.mj_forward(self.m, self.now)
+        self.q, self.v, self.act, self.ctrl = self.now.qpos, self.now.qvel, self.now.act, self.now.ctrl
+        self.time, self.qacc, self.parameter = env.steps * env.dt, env.mj_data.qacc, env.parameter
+
+    def frame(self, name):
+        k = mujoco.mj_name2id(self.m, BODY, name)
+        return (BODY, k) if k >= 0 else (SITE, mujoco.mj_name2id(self.m, SITE, name))
+
+    def position(self, name):
+        kind, k = self.frame(name)
+        return (self.now.xpos if kind == BODY else self.now.site_xpos)[k]
+
+    def rotation(self, name):
+        return self.now.body(name).xmat.reshape(3, 3)
+
+    def velocity(self, name):
+        found = np.zeros(6)
+        mujoco.mj_objectVelocity(self.m, self.now, *self.frame(name), found, 0)
+        return found
+
+    def site(self, name):
+        return self.now.site(name).xpos
+
+    def sensor(self, name):
+        k = self.m.sensor(name).id
+        d = self.env.mj_data if self.m.sensor_needstage[k] == mujoco.mjtStage.mjSTAGE_ACC else self.now
+        return d.sensor(name).data
+
+    def ray(self, point, direction, geoms, far=100.0):
+        found = [far]
+        for g in (self.m.geom(name).id for name in np.atleast_1d(geoms)):
+            place = self.now.geom_xpos[g], self.now.geom_xmat[g], self.m.geom_size[g]
+            found.append(mujoco.mju_rayGeom(*place, point, direction, self.m.geom_type[g], None))
+        return min(x for x in found if x >= 0)
+
+    def touches(self, name, other=None):
+        second = None if other is None else self.m.geom(other).id
+        return min(self.felt.selected("geom", self.m.geom(name).id, second)[3], 1.0)
+
+    def contact_force(self, name, kind="geom"):
+        return self.felt.contact_force(kind, self.m.geom(name).id)
+
+    def field(self, name):
+        return self.felt.field(name) if name in ("actuator_force", "cacc") else getattr(self.now, name)
+
+    def left(self, name):
+        return self.env.simulated.left.field(name)
+
+    def run(self, op, q, v):
+        mujoco.mj_energyPos(self.m, self.now)
+        mujoco.mj_energyVel(self.m, self.now)
+        return self.now.energy[::-1]  # the operation's first number is the kinetic energy
+
+
 def groups_of(obs):
     return obs if isinstance(obs, dict) else {"": obs}
 
@@ -135,59 +198,37 @@ def observed_difference(obs, batch_obs, k):
 
 
 def steps_beside(make, steps, envs=2, seed=5, reach=0.6, limit=3.0):
-    """Steps of a batch in double precision beside MuJoCo's: each from the batch's own state, and each episode on its own.
+    """Compare steps of a batch in float64 with MuJoCo's, from the batch's own states and in the first episodes alone.
 
-    Returns greatest differences of steps: each that of what begins an episode and of a step from the batch's state, "alone" (T,) those of
-    the first episodes on their own, and how many episodes ended.
+    First states and parameters must be equal. Returns the largest differences: "obs" of steps from the batch's states, "reward" of
+    their rewards and metrics, "alone" (T,) of observations of the first episodes; and the number of episodes that "ended".
     """
     batch = make().batch(envs, seed=seed, dtype="float64", threads=1)
     follower, alone = MujocoEnv(make(), converged=True), [MujocoEnv(make(), converged=True) for _ in range(envs)]
     obs, _ = batch.reset()
-    found = {"first": 0.0, "obs": 0.0, "reward": 0.0, "terms": 0.0, "metrics": 0.0, "alone": [], "ended": 0}
     for k, env in enumerate(alone):
-        found["first"] = max(found["first"], observed_difference(env.reset(seed=seed, env=k)[0], obs, k))
-        found["first"] = max(
-            found["first"],
-            *(
-                difference(env.parameter(p), np.reshape(batch.parameter(p)[k], env.parameter(p).shape))
-                for p in env.parameters
-            ),
-            0,
-        )
+        assert observed_difference(env.reset(seed=seed, env=k)[0], obs, k) == 0
+        assert all((env.parameter(name).ravel() == batch.parameter(name)[k]).all() for name in env.parameters)
     rng = np.random.default_rng(seed)
     width = reach * np.minimum(follower.high, limit)
+    found = {"obs": 0.0, "reward": 0.0, "alone": [], "ended": 0}
     for _ in range(steps):
         actions = rng.uniform(-width, width, (envs, follower.actions))
         follows = []
         for k in range(envs):
             follower.follow(batch, k)
-            follows.append((follower.step(actions[k]), follower))
-            if follows[-1][0][2] or follows[-1][0][3]:
-                follows[-1] = (*follows[-1][:1], follower.reset()[0])
+            follows.append(follower.step(actions[k]))
+        lone = {k: env.step(actions[k])[0] for k, env in enumerate(alone) if not env.ended}
         obs, reward, terminated, truncated, info = batch.step(actions)
-        for k, ((seen, earned, ends, is_late, told), more) in enumerate(follows):
-            done = bool(terminated[k] or truncated[k])
-            assert (ends, is_late) == (bool(terminated[k]), bool(truncated[k]))
-            assert told["non_finite"] == bool(info["non_finite"][k])
-            found["obs"] = max(found["obs"], observed_difference(seen, info["final_obs"] if done else obs, k))
-            found["reward"] = max(found["reward"], difference(earned, reward[k]))
-            for name, value in told.get("reward_terms", {}).items():
-                found["terms"] = max(found["terms"], difference(value, info["reward_terms"][name][k]))
-            for name in batch.recording.metrics:
-                found["metrics"] = max(found["metrics"], difference(told[name], info[name][k]))
-            if done:  # the next episode begins as here
-                found["first"] = max(found["first"], observed_difference(more, obs, k))
-                found["ended"] += 1
-        away = []
-        for k, env in enumerate(alone):
-            if env is None:
-                continue
-            seen, _, ends, is_late, told = env.step(actions[k])
-            done = ends or is_late
-            away.append(observed_difference(seen, info["final_obs"] if terminated[k] or truncated[k] else obs, k))
-            assert done == bool(terminated[k] or truncated[k]) or away[-1] > 1e-6
-            if done:
-                assert told["final_info"]["length"] == env.steps
-                alone[k] = None
-        found["alone"].append(max(away, default=0.0))
+        done = terminated | truncated
+        last = [info["final_obs"] if ended else obs for ended in done]
+        for k, (seen, earned, ends, is_late, told) in enumerate(follows):
+            assert (ends, is_late, told["non_finite"]) == (terminated[k], truncated[k], info["non_finite"][k])
+            found["obs"] = max(found["obs"], observed_difference(seen, last[k], k))
+            metrics = [difference(told[name], info[name][k]) for name in batch.recording.metrics]
+            found["reward"] = max(found["reward"], difference(earned, reward[k]), *metrics)
+        away = {k: observed_difference(seen, last[k], k) for k, seen in lone.items()}
+        assert all(alone[k].ended == done[k] or x > 1e-6 for k, x in away.items())
+        found["alone"].append(max(away.values(), default=0.0))
+        found["ended"] += done.sum()
     return found
