@@ -17,6 +17,7 @@ void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
 void bind_sequence(nanobind::module_& module);   // Sequence, Controls
 void bind_reduction(nanobind::module_& module);  // Reduction
 void bind_device(nanobind::module_& module);     // DeviceStream, DeviceGraph, elapsed
+void bind_rays(nanobind::module_& module);       // rays against geoms
 
 // "float32" or "float64"; throws TypeError for others.
 Precision precision_of(const std::string& dtype);

@@ -42,4 +42,5 @@ NB_MODULE(_featherstorm, module) {
   bind_sequence(module);
   bind_reduction(module);
   bind_device(module);
+  bind_rays(module);
 }

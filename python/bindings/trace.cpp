@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "bindings.h"
+#include "core/collision/ray.h"
 #include "core/model/builder.h"
 #include "core/program/count.h"
 #include "core/program/differentiate.h"
@@ -142,6 +143,18 @@ nb::list symbols(const std::vector<Expr>& values, const std::shared_ptr<Trace>& 
   nb::list all;
   for (Expr x : values) all.append(Symbol{trace, x.edge(), false});
   return all;
+}
+
+// The distance along a ray to a geom (core/collision/ray.h).
+Symbol traced_ray(const std::shared_ptr<Trace>& trace, int type, nb::sequence size, nb::sequence p, nb::sequence v) {
+  check_open(*trace);
+  Tracing scope(trace->program.graph);
+  const auto vector = [&](const nb::sequence& x) {
+    const std::vector<Expr> n = expressions(x, trace);
+    if (n.size() != 3) throw Error("ray: " + std::to_string(n.size()) + " numbers, expected 3");
+    return Vec3<Expr>{n[0], n[1], n[2]};
+  };
+  return {trace, ray_geom<Expr>(static_cast<GeomType>(type), vector(size), vector(p), vector(v)).x.edge(), false};
 }
 
 // Records any operation of the table on traced values; returns the symbols of its outputs.
@@ -282,6 +295,9 @@ void bind_trace(nb::module_& module) {
             return more;
           },
           nb::arg("prefix"), "A copy whose inputs are also outputs, under other names.")
+      .def("ray", traced_ray, nb::arg("type"), nb::arg("size"), nb::arg("p"), nb::arg("v"),
+           "The least x >= 0 at which a ray p + x v, in a geom's axes, meets a geom (mjtGeom) of a size (3); 1e15 or "
+           "more without a hit.")
       .def(
           "vjp",
           [](const Trace& t, const std::vector<std::string>& of, const std::vector<std::string>& by) {
