@@ -25,6 +25,7 @@
 #include "core/constraint/row_pattern.h"
 #include "core/constraint/rows.h"
 #include "core/constraint/world_motion.h"
+#include "core/scalar/some.h"
 #include "core/scalar/unroll.h"
 
 namespace featherstorm {
@@ -40,11 +41,12 @@ template <class T> struct ContactLaw {
   T impedance_ratio;    // [impratio]
   bool cone;            // else a pyramid [cone]
   bool exact;           // true: inverse inertia at the present position; false: at qpos0 [diagexact]
-  bool single = false;  // true for float
+  bool single = false;  // true if numbers are float: then tangents have a limit
 };
+// The numbers of w decide, not T: traced numbers and dual numbers of a float world have its limit or none.
 template <class T> FS_HD ContactLaw<T> contact_law(const auto& w) {
   return {row_law<T>(w), T(w.contacts.impedance_ratio), w.contacts.elliptic, w.constraints.exact_inertia,
-          sizeof(T) == lanes<T> * sizeof(float)};
+          std::is_same_v<std::remove_cvref_t<decltype(w.timestep)>, float>};
 }
 
 // Inverse inertia along the first row of a contact, or along the first edge of its pyramid, at qpos0.
@@ -74,8 +76,8 @@ FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPa
   return exact_inertia<T>(m, weights, row);
 }
 
-// Limit of A D for the tangent rows of a cone in float.
-inline constexpr double greatest_tangent_weight = 1e5;
+// Limit of A D for the tangent rows of a cone in float, and a limit that no weight reaches.
+inline constexpr double greatest_tangent_weight = 1e5, no_limit = 1e30;
 
 // Constants of a contact's rows that depend only on its pair, not on its position.
 //
@@ -86,7 +88,7 @@ template <class T> struct ContactGains {
   T damping;                 // B of the other rows
   T hardness;
   T weight[most_rows], friction[most_rows];
-  bool is_hard;  // true if D_k of tangents may exceed greatest_tangent_weight
+  T greatest;  // limit of 1 / R for the tangents of a cone
 };
 template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
   const ImpedanceCurve<P>& d = g.impedance;
@@ -97,31 +99,34 @@ template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
       To(g.hardness),
       {},
       {},
-      g.is_hard};
+      To(g.greatest)};
   for (int k = 0; k < most_rows; k++) to.weight[k] = To(g.weight[k]), to.friction[k] = To(g.friction[k]);
   return to;
 }
 // in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>
-FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
+FS_CALLED FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
   const T zero(0.0), one(1.0), least(least_denominator), f1(pair.friction[0]);
   const bool frictionless = pair.dimension == 1, cone = law.cone;
   const RowLaw<T>& rows = law.rows;
   const ReferenceGains<T> normal = reference_gains<T>(pair.softness, rows.timestep, rows.safe_reference);
-  ContactGains<T> g{impedance_curve<T>(pair.softness), normal, normal.damping, rcp(max(A, T(1e-25))), {}, {}, false};
+  ContactGains<T> g{
+      impedance_curve<T>(pair.softness), normal, normal.damping, rcp(max(A, T(1e-25))), {}, {}, T(no_limit)};
   if (cone) {
     Softness<P> others = pair.softness;
     others.reference[0] = pair.friction_reference[0], others.reference[1] = pair.friction_reference[1];
     g.damping = reference_gains<T>(others, rows.timestep, rows.safe_reference).damping;
   }
   const T square = f1 * f1 * rcp(max(law.impedance_ratio, least)), per_square = rcp(square);
+  T hardest = zero;
   for (int k = 0; k < most_rows; k++) g.weight[k] = g.friction[k] = zero;
   for (int k = 0; k < pair.dimension; k++) {
     const T f = k == 0 ? (frictionless ? zero : T(sqrt(square))) : T(pair.friction[k - 1]);
     g.friction[k] = f;
     g.weight[k] = frictionless || (cone && k == 0) ? one : cone ? f * f * per_square : T(0.5) * per_square;
+    if (k > 0) hardest = max(hardest, g.weight[k]);
   }
-  g.is_hard = law.single && cone && !frictionless;
+  if (law.single && cone && !frictionless) g.greatest = T(greatest_tangent_weight) * g.hardness * rcp(hardest);
   return g;
 }
 
@@ -139,20 +144,6 @@ template <class T, class P> FS_HD ContactAnswer<T> contact_answer(const ContactG
           min(d * T(g.hardness) * rcp(T(1.0) - d), T(1.0 / least_denominator))};
 }
 
-// Bound A D of the tangents of a cone by greatest_tangent_weight, and set mu as of the impedance ratio that gives this.
-//
-// in      weight  1 / R of the normal
-// in-out  rows    D, friction
-template <class T, class P>
-FS_CALLED FS_HD void soften_tangents(const ContactGains<P>& g, const T& weight, int dimension, const auto& rows) {
-  T greatest(0.0);
-  for (int k = 1; k < dimension; k++) greatest = max(greatest, T(g.weight[k]));
-  const T softer = max(T(1.0), weight * greatest * rcp(T(greatest_tangent_weight) * T(g.hardness)));
-  const T harder = rcp(softer);
-  rows.friction[0] = rows.friction[0] * sqrt(softer);
-  for (int k = 1; k < dimension; k++) rows.D[k] = rows.D[k] * harder;
-}
-
 // Writes weight, stiffness and damping of the rows of one contact.
 //
 // in   r  distance less margin
@@ -161,13 +152,17 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
+  const T tangent = is_traced<T> ? answer.weight : min(answer.weight, T(g.greatest));  // tracing: for both precisions
   for (int k = 0; k < dimension; k++) {
     const T aref =
         k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
-    rows.D[k] = select(active, answer.weight * T(g.weight[k]), zero), rows.aref[k] = select(active, aref, zero);
+    rows.D[k] = select(active, (k == 0 ? answer.weight : tangent) * T(g.weight[k]), zero);
+    rows.aref[k] = select(active, aref, zero);
     rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
   }
-  if (g.is_hard) soften_tangents<T>(g, answer.weight, dimension, rows);
+  // mu as of the impedance ratio that gives these tangents
+  if (!is_traced<T> && some(answer.weight - tangent))
+    rows.friction[0] = rows.friction[0] * sqrt(answer.weight * rcp(tangent));
 }
 // in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>

@@ -16,5 +16,6 @@ template <class T> FS_HD bool some(const T& x) {
 }
 FS_HD bool some(const double& x) { return x > 0; }
 FS_HD bool some(const float& x) { return x > 0; }
+template <class T> FS_HD bool some(const Dual<T>& x) { return some(x.x); }
 
 }  // namespace featherstorm

@@ -77,6 +77,15 @@ template <class T> FS_HD T detection_among(const auto& solver, int p, const auto
   return at >= 0 ? T(touch[at]) : T(solver.detection[p]);
 }
 
+// Set the rows of a contact by MuJoCo's law.
+template <class T>
+FS_CALLED FS_HD void set_soft_rows(const auto& solver, const ContactLaw<T>& law, const auto& pair,
+                                   std::span<const PathColumn> path, const auto& jacobian, const auto& weights,
+                                   const T& distance, const T* velocity, const auto& numbers) {
+  const T inertia = contact_inertia(solver.own, law, pair, path, jacobian, weights);
+  set_contact_rows(law, pair, inertia, distance, velocity, numbers);
+}
+
 // Find the contacts of a pair, and its margin, with the numbers of these instances if its sizes differ. If the geoms
 // have derivatives (U), so do the contacts.
 template <class T, class U>
@@ -294,10 +303,9 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       const ConstraintRows<ScratchArray<T>> numbers{
           {}, position.data(), of_contacts.D(), of_contacts.aref(), active.data(), of_contacts.friction()};
       const auto set_rows = [&](const auto& of_pair) {
-        if (!solver.rigid) {
-          const T inertia = contact_inertia(solver.own, law, of_pair, path, of_contacts.jacobian(), weights);
-          return set_contact_rows(law, of_pair, inertia, distance, velocity, numbers);
-        }
+        if (!solver.rigid)
+          return set_soft_rows(solver, law, of_pair, path, of_contacts.jacobian(), weights, distance, velocity,
+                               numbers);
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
         instances &=
             instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, numbers));

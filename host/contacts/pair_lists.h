@@ -59,7 +59,6 @@ template <class T> class ListedPairs {
     const auto& of = solver.world.contacts.pair[like];
     differs_ = solver.list_differs[list];
     pair().dimension = of.dimension, gains().impedance.power = of.softness.power;
-    gains().is_hard = solver.gains[like].is_hard;
     const Number* number = &solver.pair_number[numbers_of_pair * like];
     for_each([&](T& x) { x = T(*number++); });
   }

@@ -55,8 +55,9 @@ template <class P> FS_HD void for_each_number(ContactGains<P>& g, const auto& vi
   visit(d.exponent), visit(g.normal.stiffness), visit(g.normal.damping), visit(g.damping), visit(g.hardness);
   for (P& x : g.weight) visit(x);
   for (P& x : g.friction) visit(x);
+  visit(g.greatest);
 }
-inline constexpr int numbers_of_gains = 11 + 2 * most_rows;
+inline constexpr int numbers_of_gains = 12 + 2 * most_rows;
 // Numbers of a pair for lists: gains, margin, detection.
 inline constexpr int numbers_of_pair = numbers_of_gains + 2;
 

@@ -119,16 +119,13 @@ template <class P> void add_gains(const Model<double>& m, ContactSolver<P>& s) {
   law.single = std::is_same_v<P, float>;
   for (const ContactPair<double>& pair : w.contacts.pair) {
     ContactGains<double> g = contact_gains<double>(law, pair, usual_inertia<double>(pair, law.cone));
-    const double weight = *std::max_element(g.weight, g.weight + pair.dimension);
-    g.is_hard = g.is_hard && greatest_weight(g) * weight > greatest_tangent_weight;
     s.gains.push_back(cast<P>(g));
   }
 }
 
 // Set the bounds of pairs, and the list that each pair belongs to.
 template <class P> void add_bounds(const GeomContacts<double>& contacts, ContactSolver<P>& s) {
-  using Kind = std::tuple<int, int, bool, GeomType, GeomType>;
-  std::map<Kind, std::vector<std::size_t>> lists;  // by number of rows, power and hardness, then shapes
+  std::map<std::tuple<int, int, GeomType, GeomType>, std::vector<std::size_t>> lists;  // by rows and power, then shapes
   for (std::size_t p = 0; p < contacts.pair.size(); p++) {
     const ContactPair<double>& pair = contacts.pair[p];
     PairBound<P> bound{{pair.geom[0], pair.geom[1]}};
@@ -162,8 +159,7 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
     const bool listed = !plane && has_closed_form(contacts, pair) && !s.gains.empty() && s.touch.of_geom.empty() &&
                         s.world.no_slip.iterations == 0 && !geom[0]->surface_moves && !geom[1]->surface_moves;
     s.list_of.push_back(-1);
-    if (listed)
-      lists[{pair.dimension, pair.softness.power, s.gains[p].is_hard, geom[0]->type, geom[1]->type}].push_back(p);
+    if (listed) lists[{pair.dimension, pair.softness.power, geom[0]->type, geom[1]->type}].push_back(p);
     ContactGains<P> gains = s.gains.empty() ? ContactGains<P>{} : s.gains[p];
     for_each_number(gains, [&](P& x) { s.pair_number.push_back(x); });
     s.pair_number.push_back(s.world.contacts.pair[p].margin);
@@ -171,10 +167,10 @@ template <class P> void add_bounds(const GeomContacts<double>& contacts, Contact
   }
   // find the numbers that differ within a group of lists
   std::vector<unsigned> differs;  // (groups)
-  std::tuple<int, int, bool> group;
+  std::pair<int, int> group;
   std::size_t first = 0;  // a pair of the group
   for (const auto& [key, pairs] : lists) {
-    const std::tuple of{std::get<0>(key), std::get<1>(key), std::get<2>(key)};
+    const std::pair of{std::get<0>(key), std::get<1>(key)};
     if (differs.empty() || of != group) group = of, first = pairs[0], differs.push_back(0);
     s.list_group.push_back(static_cast<int>(differs.size()) - 1);
     for (const std::size_t p : pairs) {

@@ -7,6 +7,8 @@
 
 #include "core/constraint/constraint_rows.h"
 #include "core/constraint/contact_rows.h"
+#include "core/scalar/pack.h"
+#include "core/trace/expr.h"
 #include "core/world/world.h"
 
 namespace featherstorm::test_rows {
@@ -114,6 +116,19 @@ TEST(ContactRows, HaveTheRegularisationOfTheBook) {
 }
 
 // In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this.
+// The world's numbers decide, not the scalar: a traced program serves both precisions.
+TEST(ContactRows, AreBoundedInFloatAlone) {
+  World<double> w;
+  w.contacts.elliptic = true;
+  const World<float> single = cast<float>(w);
+  EXPECT_TRUE(contact_law<float>(single).single);
+  EXPECT_TRUE((contact_law<Pack<float, 4>>(single).single));
+  EXPECT_TRUE(contact_law<Dual<float>>(single).single);
+  EXPECT_FALSE(contact_law<double>(w).single);
+  EXPECT_FALSE(contact_law<Dual<double>>(w).single);
+  EXPECT_FALSE(contact_law<Expr>(w).single);
+}
+
 TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
   ContactPair<double> pair;
   const double friction[] = {0.8, 0.7, 0.02, 0.003, 0.001}, impedance[] = {0.9, 0.999, 0.001, 0.5, 2};

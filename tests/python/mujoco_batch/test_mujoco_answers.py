@@ -14,6 +14,7 @@ sys.path.insert(0, str(HERE))
 
 from batch_agreement import N, assert_close, batch, model, stirred  # noqa: E402
 from batch_models import FLOATING, MODELS, PENDULUM, RUNGE_KUTTA  # noqa: E402
+from touching_models import hard_feet  # noqa: E402
 
 import featherstorm as fs  # noqa: E402
 from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
@@ -333,19 +334,8 @@ def test_a_contact_that_moves_nothing_leaves_its_joint_free(dtype):
 
 
 def test_hard_cones_in_float32_stay_near_those_in_float64():
-    """The friction of these feet has A D = 1e6: 20 cm in the floor their impedance is 0.9999, with a ratio of 100. In
-    float32 rounding of J^T D J exceeds the inertia of the legs, so D is bounded there."""
-    leg = """<body pos="{x} {y} 0"><joint axis="1 0 0" armature=".01"/><geom type="sphere" size=".05" mass=".7"/>
-      <body><joint axis="0 1 0" armature=".01"/><geom type="capsule" size=".03" fromto="0 0 0 -.15 0 -.25" mass="2.5"/>
-        <body pos="-.15 0 -.25"><joint axis="0 1 0" armature=".01"/>
-          <geom type="capsule" size=".02" fromto="0 0 0 .15 0 -.25" mass=".3"/>
-          <geom class="foot" type="sphere" size=".03" pos=".15 0 -.27"/></body></body></body>"""
-    legs = "".join(leg.format(x=x, y=y) for x in (-0.3, 0.3) for y in (-0.15, 0.15))
-    m = mujoco.MjModel.from_xml_string(f"""<mujoco><option cone="elliptic" impratio="100"/>
-      <default><geom contype="0"/><default class="foot"><geom solimp=".015 1 .03" priority="1" condim="6" friction=".8 .02 .01" mass=".1"/>
-      </default></default><worldbody><geom type="plane" size="0 0 1" contype="1"/>
-      <body pos="0 0 .37"><freejoint/>
-      <geom type="box" size=".35 .15 .1" mass="20"/>{legs}</body></worldbody></mujoco>""")
+    """In float32 rounding of J^T D J would exceed the inertia of the legs, so D is bounded there."""
+    m = mujoco.MjModel.from_xml_string(hard_feet())
     rng = np.random.default_rng(0)
     batches = [Batch(m, nsim=32, dtype=dtype) for dtype in ("float32", "float64")]
     qpos, qvel = np.tile(m.qpos0, (32, 1)), 0.1 * rng.normal(size=(32, m.nv))

@@ -23,7 +23,7 @@ from device_batches import (  # noqa: E402
     fs_stream,
     states,
 )
-from touching_models import touching  # noqa: E402
+from touching_models import hard_feet, touching  # noqa: E402
 
 import fake_cuda  # noqa: E402
 from fake_cuda import StandardArray, array, needs_fake_cuda  # noqa: E402
@@ -61,6 +61,16 @@ def test_steps_and_fields_are_the_hosts(xml, dtype):
         call(cpu), call(cuda)
         assert_same(cuda, cpu, FIELDS, tolerance * ((10 if k == 0 else 300) if touches else 1))
     assert np.abs(np.asarray(cuda.qacc)).max() > 0.1
+
+
+def test_hard_cones_are_bounded_in_float32():
+    cpu, cuda = both(hard_feet(0.2), "float32", ("qacc",))
+    exact, _ = both(hard_feet(0.2, 1e5 * 1e-4 / 0.9999), "float64", ("qacc",))
+    for b in (cpu, cuda, exact):
+        b.forward()
+    assert_same(cuda, cpu, ("qacc",), 10 * CLOSE["float32"])
+    error = np.abs(np.asarray(cuda.qacc) - np.asarray(exact.qacc)).max(axis=1)
+    assert np.median(error / np.abs(np.asarray(exact.qacc)).max(axis=1)) < 1e-3
 
 
 def test_fields_of_contacts_are_found_in_kernels():

@@ -71,6 +71,24 @@ def with_moving_surfaces(xml):
     )
 
 
+def hard_feet(height=0.37, ratio=100.0):
+    """A quadruped with elliptic cones, whose feet stand on the ground at the height .37.
+
+    From 3 cm in the ground the impedance is 0.9999, and A D of the first tangents is 1e4 times the impedance ratio.
+    """
+    leg = """<body pos="{x} {y} 0"><joint axis="1 0 0" armature=".01"/><geom type="sphere" size=".05" mass=".7"/>
+      <body><joint axis="0 1 0" armature=".01"/><geom type="capsule" size=".03" fromto="0 0 0 -.15 0 -.25" mass="2.5"/>
+        <body pos="-.15 0 -.25"><joint axis="0 1 0" armature=".01"/>
+          <geom type="capsule" size=".02" fromto="0 0 0 .15 0 -.25" mass=".3"/>
+          <geom class="foot" type="sphere" size=".03" pos=".15 0 -.27"/></body></body></body>"""
+    legs = "".join(leg.format(x=x, y=y) for x in (-0.3, 0.3) for y in (-0.15, 0.15))
+    return f"""<mujoco><option cone="elliptic" impratio="{ratio}"/>
+      <default><geom contype="0"/><default class="foot"><geom solimp=".015 1 .03" priority="1" condim="6"
+        friction=".8 .02 .01" mass=".1"/></default></default>
+      <worldbody><geom type="plane" size="0 0 1" contype="1"/><body pos="0 0 {height}"><freejoint/>
+        <geom type="box" size=".35 .15 .1" mass="20"/>{legs}</body></worldbody></mujoco>"""
+
+
 MODELS = {
     **{f"pyramids-{dim}": touching(dim=dim) for dim in (1, 3, 4, 6)},
     **{f"cones-{dim}": touching("elliptic", dim) for dim in (1, 3, 4, 6)},
