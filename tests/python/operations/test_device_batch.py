@@ -1,4 +1,4 @@
-"""Batches, simulations, streams and graphs on CUDA devices, through the fake CUDA library."""
+"""Batches, simulations, streams and graphs on CUDA devices."""
 
 import os
 
@@ -7,12 +7,12 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import STREAMS, OnlyDlpack, StandardArray, array, close, needs_fake_cuda
+from fake_cuda import CUDA, STREAMS, OnlyDlpack, StandardArray, array, close, needs_device, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 
 B = 37
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]
+pytestmark = [needs_device, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def state(go2):
 
 
 def test_a_graph_does_the_steps_again(go2):
-    stream, other = fs.device.Stream("cuda:1"), fs.device.Stream(1)
-    assert stream.device == 1 and stream.number != other.number
+    stream, other = fs.device.Stream(CUDA), fs.device.Stream(CUDA)
+    assert stream.device == int(CUDA[-1]) and stream.number != other.number
     alone = fs.Simulation(go2, B, 1e-3)
     q, v = fs.random_state(go2, B, seed=3, dtype="float32")
-    sim = fs.Simulation(go2, B, 1e-3, device="cuda:1", stream=stream.number)
+    sim = fs.Simulation(go2, B, 1e-3, device=CUDA, stream=stream.number)
     sim.step()  # the first of a robot takes memory on the device, which a capture must not
     for s in (alone, sim):
         s.reset(q=q, v=v)
@@ -54,8 +54,8 @@ def test_streams_say_what_is_wrong(go2):
 
 def test_batch_on_a_device(go2, state):
     q, v, a = state
-    batch = fs.Batch(go2, B, device="cuda:1")
-    assert batch.device == "cuda:1" and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
+    batch = fs.Batch(go2, B, device=CUDA)
+    assert batch.device == CUDA and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
     assert np.array_equal(batch.q, np.tile(go2.q0.astype("f4"), (B, 1)))
     batch.q, batch.v, batch.a = q, array(StandardArray, v, 1), a
     batch.run("rnea")
@@ -80,6 +80,7 @@ def test_batch_on_a_device(go2, state):
         np.asarray(batch.v, copy=False)
 
 
+@needs_fake_cuda
 def test_device_names():
     model = fs.load("iiwa14")
     assert fs.Batch(model, 2, device="cuda").device == "cuda:0"
@@ -92,7 +93,7 @@ def test_device_names():
         fs.Simulation(model, 2, 0.01, device="cuda:7")
 
 
-@pytest.mark.parametrize("stream", STREAMS[:2])
+@pytest.mark.parametrize("stream", STREAMS[:2], ids=["default", "own"])
 def test_batch_on_a_stream(go2, state, stream):
     batch = fs.Batch(go2, B, device="cuda", stream=stream)
     batch.q = state[0]
