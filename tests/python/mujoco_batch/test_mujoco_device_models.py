@@ -139,7 +139,7 @@ def test_arrays_are_live():
     m = compiled(PENDULUM)
     b = Batch(m, N, device=CUDA)
     mass = b.expand("body_mass")
-    assert mass is b.expand("body_mass") and mass.device == 1 and mass.dtype == np.float32
+    assert mass is b.expand("body_mass") and mass.device == int(CUDA[-1]) and mass.dtype == np.float32
     assert b.expanded("body_mass") is mass and b.values("body_mass") is mass and b.values("body_pos") is None
     b.body("hand").mass = np.arange(1.0, N + 1)[:, None]
     np.testing.assert_array_equal(np.asarray(mass)[:, 2], np.arange(1, N + 1))

@@ -1,7 +1,5 @@
 """Batches, simulations, streams and graphs on CUDA devices."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -147,9 +145,7 @@ def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
         batch.v = OnlyDlpack(array(StandardArray, state[1]))
 
 
-def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(played_compiler):
     model = fs.load("cartpole", parameters=["armature"])
     model = model.bind(armature=np.random.default_rng(8).uniform(0.01, 0.3, size=(5, 2)))
     cpu, cuda = (fs.Simulation(model, 5, 0.002, device=device) for device in ("cpu", "cuda"))
