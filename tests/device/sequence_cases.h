@@ -1,4 +1,4 @@
-// Rollouts on a device through the fake CUDA library, and the same sequence on the host, for tests of both.
+// Rollouts on a device, and the same sequence on the host, for tests of both.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -197,14 +197,14 @@ inline double both(Rolling& r, const SequenceArrays& a, long B, const Controls* 
                    const Controls* there = nullptr, void* stream = nullptr) {
   r.s.run(horizon, B, a.in(false, !host), r.uniforms, a.out(false), host);
   r.s.run(horizon, B, a.in(true, !there), r.uniforms, a.out(true), there, stream);
-  EXPECT_EQ(counts().device, device);
+  if (!real_gpu) EXPECT_EQ(counts().device, device);
   double worst = 0;
   for (const Twin* x : {&a.states, &a.velocities, &a.used, &a.total}) worst = std::max(worst, x->difference(stream));
   return worst;
 }
 
 // The effect of rounding in a few steps. The kernels on the host are assembled, with fused products.
-inline double tolerance(Precision p) { return p == Precision::float32 ? 2e-4 : 1e-10; }
+inline double tolerance(Precision p) { return p == Precision::float32 ? 2e-4 : bound(1e-10, 1e-9); }
 
 inline Controls noise(long n, bool knots) {
   Controls c;

@@ -1,4 +1,4 @@
-// Evaluators with specialised kernels on the fake CUDA library's second device, and arrays of operations on it.
+// Evaluators with specialised kernels on the device of the tests, and arrays of operations on it.
 #pragma once
 #include <filesystem>
 #include <functional>

@@ -41,7 +41,9 @@ void rotates(const std::string& text) {
   ASSERT_EQ(compiler.missing(), "");
   const CudaTable& table = *cuda_backend();
   CudaProgram* program = nullptr;
-  const std::string image = compiler.compile(text, compiler.target(80)).image;
+  CudaDevice info;
+  ASSERT_TRUE(table.device_info(device, &info)) << table.last_error();
+  const std::string image = compiler.compile(text, compiler.target(10 * info.major + info.minor)).image;
   ASSERT_TRUE(table.load_program(device, image.data(), "featherstorm_kernel", &program)) << table.last_error();
   Buffer numbers(Precision::float32, count, 1), there(Precision::float32, count, 1, device),
       found(Precision::float32, count, 1, device);

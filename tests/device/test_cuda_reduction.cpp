@@ -1,4 +1,4 @@
-// Reductions on a device, through the fake CUDA library, compared with those of the host.
+// Reductions on a device compared with those of the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ std::vector<double> example(long n) {
 TEST(CudaReduction, TheLeastCostAndTheWeightsAreTheHosts) {
   CudaReduction r(device);
   for (Precision p : {Precision::float32, Precision::float64})
-    for (long n : {1L, 15L, 256L, 257L, 5000L}) {
+    for (long n : {1L, 15L, 256L, 257L, 5000L, 65537L}) {
       std::vector<double> costs = example(n);
       const Buffer there = uploaded(costs, p);
       Buffer weights(Precision::float64, n, 1, device);
@@ -66,7 +66,7 @@ TEST(CudaReduction, TheLeastCostAndTheWeightsAreTheHosts) {
       EXPECT_EQ(r.best().value, best.value);
       EXPECT_EQ(r.best().index, best.index);
       const std::vector<double> found = downloaded(weights);
-      for (long i = 0; i < n; i++) ASSERT_NEAR(found[i], expected[i], 1e-14 * expected[i]) << n << " " << i;
+      for (long i = 0; i < n; i++) ASSERT_NEAR(found[i], expected[i], 1e-13 * expected[i]) << n << " " << i;
     }
 }
 
@@ -123,6 +123,7 @@ TEST(CudaReduction, WeightedMeansAreTheHostsForAnyLayout) {
 }
 
 TEST(CudaReduction, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
+  const DeviceStream stream(device);
   CudaReduction r(device);
   const std::vector<double> costs = example(300);
   const Buffer there = uploaded(costs, Precision::float32);
@@ -130,35 +131,37 @@ TEST(CudaReduction, WarmCallsNeitherAllocateNorWaitAndAreCaptured) {
       mean(Precision::float32, 6, 1, device);
   ArrayRef a = samples.ref();
   a.components = 3;
-  int stream;
   const auto all = [&] {
-    r.softmax_weights(there.ref(), 1.5, weights.ref(), &stream);
-    r.weighted_mean({"x", a, true, 3 * samples.stride()}, 2, weights.ref(), mean.ref(), &stream);
+    r.softmax_weights(there.ref(), 1.5, weights.ref(), stream.get());
+    r.weighted_mean({"x", a, true, 3 * samples.stride()}, 2, weights.ref(), mean.ref(), stream.get());
   };
   EXPECT_EQ(message([&] {
-              DeviceGraph(device, &stream, all);
+              DeviceGraph(device, stream.get(), all);
             }).find("a reduction that is captured into a graph may take no memory: run it once with as many "),
             0u);
   all();
-  synchronise(device, &stream);
-  const StandInCounts before = counts();
+  synchronise(device, stream.get());
+  const StandInCounts before = counts_before();
   all();
-  EXPECT_EQ(counts().waits, before.waits);
-  EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
-  EXPECT_EQ(counts().driver_allocations, before.driver_allocations);
-  const DeviceGraph graph(device, &stream, all);
-  EXPECT_EQ(counts().launches, before.launches + 8) << "four pieces, twice";
+  const DeviceGraph graph(device, stream.get(), all);
+  if (!real_gpu) {
+    EXPECT_EQ(counts().waits, before.waits);
+    EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
+    EXPECT_EQ(counts().driver_allocations, before.driver_allocations);
+    EXPECT_EQ(counts().launches, before.launches + 8) << "four pieces, twice";
+  }
   std::vector<double> others = costs, expected(300);
   for (double& x : others) x = 3 - x / 2;
   copy(uploaded(others, Precision::float32).ref(), there.ref());
   synchronise(device);
-  graph.launch(&stream);
+  graph.launch(stream.get());
   weights_on_host(others, 1.5, expected);
-  const std::vector<double> found = downloaded(weights, &stream);
-  for (long i = 0; i < 300; i++) ASSERT_NEAR(found[i], expected[i], 1e-14 * expected[i]);
+  const std::vector<double> found = downloaded(weights, stream.get());
+  for (long i = 0; i < 300; i++) ASSERT_NEAR(found[i], expected[i], 1e-13 * expected[i]);
 }
 
 TEST(CudaReduction, NamesWhatDoesNotFit) {
+  needs_fake_cuda();
   CudaReduction r(device);
   const Buffer costs = uploaded({1, 2, 3}, Precision::float32), two = uploaded({1, 2}, Precision::float64);
   Buffer host(Precision::float64, 3, 1), weights(Precision::float64, 3, 1, device),

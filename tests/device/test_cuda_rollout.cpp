@@ -1,4 +1,4 @@
-// Rollouts on a device, through the fake CUDA library, compared with the same sequence on the host; the noise of a
+// Rollouts on a device compared with the same sequence on the host; the noise of a
 // kernel, word by word.
 #include <cstring>
 
@@ -34,11 +34,11 @@ TEST(CudaRollout, FloatingBasesParametersAndOneLaunch) {
   };
   r.s.run(horizon, 37, with(false), r.uniforms, a.out(false));
   r.s.run(horizon, 37, with(true), r.uniforms, a.out(true));
+  for (const Twin* x : {&a.states, &a.velocities, &a.used, &a.total}) EXPECT_LT(x->difference(), 5e-4);
   const int before = counts().launches, waits = counts().waits;
   r.s.run(horizon, 37, with(true), r.uniforms, a.out(true));
   EXPECT_EQ(counts().launches, before + 2) << "the numbers of the steps, and the rollout";
   EXPECT_EQ(counts().waits, waits);
-  for (const Twin* x : {&a.states, &a.velocities, &a.used, &a.total}) EXPECT_LT(x->difference(), 5e-4);
 }
 
 TEST(CudaRollout, ArraysOfAnyStrides) {
@@ -84,7 +84,7 @@ TEST(CudaRollout, AStageIsRepeatedForTheInstancesThatNeedIt) {
   copy(root.there.ref(), root.host.ref()), copy(passes.there.ref(), passes.host.ref());
   for (long i = 0; i < B; i++) {
     const HeronResult r = heron_result(i, most);
-    EXPECT_EQ(passes.get(passes.host, i, 0), r.passes) << i;
+    EXPECT_NEAR(passes.get(passes.host, i, 0), r.passes, bound(0, 1)) << i;
     EXPECT_NEAR(root.get(root.host, i, 0), r.root, 1e-14 * r.root) << i;
   }
 }
@@ -115,8 +115,7 @@ TEST(CudaRollout, DrawsTheHostsNoise) {
           Controls c = noise(r.nv, knots);
           if (B == 31) c.first_instance = 969, c.sigma.assign(horizon * r.nv, 0.3), c.lower = c.upper = {};
           EXPECT_LT(both(r, a, B, &c, &c), tolerance(p));
-          // the fake CUDA library does not fuse products either, so the controls agree up to the last bits
-          EXPECT_LT(a.used.difference(), p == Precision::float32 ? 5e-7 : 1e-15);
+          EXPECT_LT(a.used.difference(), p == Precision::float32 ? bound(5e-7, 2e-6) : bound(1e-15, 1e-14));
         }
     }
 }
@@ -157,6 +156,7 @@ TEST(CudaRollout, InterpolatesKnotsOfTheCaller) {
   Controls there = host;
   host.knots = knots.memory("knots", false, true), there.knots = knots.memory("knots", true, true);
   EXPECT_LT(both(r, a, B, &host, &there), tolerance(r.precision));
+  needs_fake_cuda();
   EXPECT_EQ(message([&] { r.s.run(horizon, B, a.in(true, false), r.uniforms, a.out(true), &host); }),
             "knots is on the host, expected CUDA device 1 as q is");
 }

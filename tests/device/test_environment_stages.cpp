@@ -1,5 +1,5 @@
-// An environment's step on the device, through the fake CUDA library, compared with the host: kernels of traced
-// stages, of drawn numbers, and of the contact solver, one after another.
+// An environment's step on the device compared with the host: kernels of traced stages, of drawn numbers, and of the
+// contact solver, one after another.
 #include <gtest/gtest.h>
 
 #include "host/rollout/draw_stage.h"
@@ -51,9 +51,9 @@ double compare(Precision p, long steps, bool settled, long B = 45) {
 }
 
 TEST(EnvironmentStages, AreTheHostsStepByStep) {
-  EXPECT_LT(compare(Precision::float64, 6, false), 1e-9);
-  EXPECT_LT(compare(Precision::float64, 2, true), 1e-9);
-  EXPECT_LT(compare(Precision::float32, 2, true), 2e-4);
+  EXPECT_LT(compare(Precision::float64, 6, false), bound(1e-9, 1e-6));
+  EXPECT_LT(compare(Precision::float64, 2, true), bound(1e-9, 1e-6));
+  EXPECT_LT(compare(Precision::float32, 2, true), bound(2e-4, 5e-3));
 }
 
 }  // namespace

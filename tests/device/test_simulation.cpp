@@ -1,4 +1,4 @@
-// Simulations and rollouts with their arrays on a device, through the fake CUDA library, compared with the host.
+// Simulations and rollouts with their arrays on a device, compared with the host.
 #include <gtest/gtest.h>
 
 #include "host/simulation/planner.h"
@@ -25,12 +25,12 @@ void agrees(const Robot& robot, const StepOptions& options) {
     host.step(noise(p, B, nv, 0.5, t).ref());
     there.step(noise(p, B, nv, 0.5, t, device).ref());
   }
-  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-11) << robot.name;
-  EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), 1e-9) << robot.name;
+  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), bound(1e-11, 1e-9)) << robot.name;
+  EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), bound(1e-9, 1e-7)) << robot.name;
   std::vector<bool> mask(B, false);
   mask[3] = true;
   host.reset(mask), there.reset(mask);
-  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-11);
+  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), bound(1e-11, 1e-9));
   EXPECT_EQ(there.finite(), std::vector<bool>(B, true));
 }
 
@@ -41,6 +41,7 @@ TEST(DeviceSimulation, IsTheHostsWithAllThatRobotsCarry) {
 }
 
 TEST(DeviceSimulation, WrongPlacesAreNamed) {
+  needs_fake_cuda();
   const Robot robot = load("cartpole");
   Evaluator e(robot, {.threads = 1});
   Simulation there(e, 3, {.dt = 1e-2}, Precision::float32, device);
@@ -75,8 +76,8 @@ TEST(DeviceRollout, IsTheHosts) {
     roll.run(T, B, a);
     costs[where == device] = numbers_of(total.ref()), final[where == device] = numbers_of(q.ref());
   }
-  EXPECT_LT(farthest(costs[0], costs[1]), 1e-10);
-  EXPECT_LT(farthest(final[0], final[1]), 1e-10);
+  EXPECT_LT(farthest(costs[0], costs[1]), bound(1e-10, 1e-9));
+  EXPECT_LT(farthest(final[0], final[1]), bound(1e-10, 1e-9));
   EXPECT_GT(costs[0][0], 0);
 }
 
@@ -103,8 +104,8 @@ TEST(DevicePlanner, PlansAsTheHosts) {
       for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});
       plans[where == device] = planner.plan(), cost[where == device] = planner.cost();
     }
-    EXPECT_LT(farthest(plans[0], plans[1]), 1e-9) << "update " << static_cast<int>(update);
-    EXPECT_NEAR(cost[0], cost[1], 1e-9 * cost[0]);
+    EXPECT_LT(farthest(plans[0], plans[1]), bound(1e-9, 1e-8)) << "update " << static_cast<int>(update);
+    EXPECT_NEAR(cost[0], cost[1], bound(1e-9, 1e-8) * cost[0]);
   }
 }
 

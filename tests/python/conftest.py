@@ -8,10 +8,12 @@ import pytest
 import featherstorm as fs
 from robots import load
 
-# the fake CUDA library that the C++ tests build; the engine looks for the library when it first needs it
+# The fake CUDA library that the C++ tests build. The engine looks for the library when it first needs it. With
+# FEATHERSTORM_TEST_DEVICE=real it finds the one that is installed, and tests of devices run on this machine's GPU.
+REAL_GPU = os.environ.get("FEATHERSTORM_TEST_DEVICE") == "real"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAKE_CUDA = pathlib.Path(os.environ.get("FEATHERSTORM_FAKE_CUDA", ROOT / "build" / "release" / "lib" / "fake_cuda"))
-if FAKE_CUDA.is_dir():
+if FAKE_CUDA.is_dir() and not REAL_GPU:
     os.environ.setdefault("FEATHERSTORM_BACKENDS", str(FAKE_CUDA))
 
 
@@ -42,6 +44,7 @@ def no_work_left():
 
 @pytest.fixture
 def played_compiler(monkeypatch, tmp_path, no_work_left):
-    """The fake CUDA library's run-time compiler."""
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
+    """The fake CUDA library's run-time compiler; on a GPU, NVRTC."""
+    if not REAL_GPU:
+        monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
     monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))

@@ -13,12 +13,28 @@ import pytest
 
 from featherstorm import _featherstorm
 
-STREAMS = (0, 0x77, 0x1230)
+REAL_GPU = os.environ.get("FEATHERSTORM_TEST_DEVICE") == "real"
+CUDA = "cuda:0" if REAL_GPU else "cuda:1"  # the device of most tests: of the fake CUDA library the second of two
 found, missing = _featherstorm.cuda_devices()
-needs_fake_cuda = pytest.mark.skipif(
-    not found or not found[0][0].startswith("fake-cuda"),
-    reason=f"needs the fake CUDA library of the C++ tests: {missing}",
-)
+KEPT = [_featherstorm.DeviceStream(0) for _ in range(2)] if REAL_GPU and found else []
+STREAMS = (0, *(s.number for s in KEPT)) if KEPT else (0, 0x77, 0x1230)
+FAKE = bool(found) and found[0][0].startswith("fake-cuda") and not REAL_GPU
+WHY = "needs the fake CUDA library of the C++ tests: its arrays, counters or second device"
+needs_fake_cuda = pytest.mark.skipif(not FAKE, reason=f"{WHY}; {missing}")
+# What has this mark runs on a GPU too, where FEATHERSTORM_TEST_DEVICE is "real". A test ends there, as skipped, where it
+# makes an imitated array or reads a counter.
+needs_device = pytest.mark.skipif(not found or not (FAKE or REAL_GPU), reason=f"needs a CUDA device: {missing}")
+
+
+def only_fake():
+    """Skip the rest of a test on a GPU."""
+    if REAL_GPU:
+        pytest.skip(WHY)
+
+
+def bound(tolerance):
+    """Tolerance of a comparison with the CPU; larger on a GPU, whose compiler fuses products with sums."""
+    return min(1000 * tolerance, max(tolerance, 1e-2)) if REAL_GPU else tolerance
 
 
 class Counts(ctypes.Structure):
@@ -32,6 +48,7 @@ class Counts(ctypes.Structure):
 
 
 def counts():
+    only_fake()
     found = Counts()
     library = os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libfeatherstorm_cuda.so")
     ctypes.CDLL(library).fake_cuda_counts(ctypes.byref(found))
@@ -40,7 +57,7 @@ def counts():
 
 def finish():
     """Does what tests left to be done."""
-    for device in (0, 1):
+    for device in (0,) if REAL_GPU else (0, 1):
         for stream in STREAMS:
             _featherstorm.synchronise(device, stream)
     Array.kept.clear()
@@ -109,6 +126,7 @@ Tensor.__module__, CupyArray.__module__ = "torch", "cupy"
 
 def array(kind, values, number=0):
     """An array of a class above on a device."""
+    only_fake()
     fake = np.array(values).view(kind)
     fake.number = number
     return fake
@@ -116,6 +134,7 @@ def array(kind, values, number=0):
 
 def adopt(kind, x):
     """The array of a class above over the memory of an array on a device, as from_dlpack of a library gives it."""
+    only_fake()
     number = x.__dlpack_device__()[1]
 
     class OnCpu:
@@ -169,6 +188,8 @@ CUPY_DEVICE = [0]
 
 
 def torch_like():
+    only_fake()
+
     def empty(shape, dtype, device):
         return array(Tensor, np.full(shape, np.nan, dtype), int(str(device).partition(":")[2]))
 
@@ -184,6 +205,7 @@ def torch_like():
 
 
 def cupy_like():
+    only_fake()
     return types.SimpleNamespace(
         cuda=Streams(),
         empty=lambda shape, dtype: array(CupyArray, np.full(shape, np.nan, dtype), CUPY_DEVICE[-1]),

@@ -25,6 +25,11 @@ inline Robot touching_everywhere(bool convex) {
   return with_touching_world(load("go2"), {.convex = convex, .apart = 2, .margin = 100, .size = convex ? 4.0 : 1.0});
 }
 
+// Checks that no thread of the solver needed more memory than it had.
+inline void expect_enough_room() {
+  if (!real_gpu) EXPECT_EQ(last_solver().out_of_room, 0);
+}
+
 // Checks the last launch of the solver: no thread needed more memory than available, and at least 70 % of it was used.
 inline void expect_memory_fits() {
   const StandInSolver s = last_solver();

@@ -1,5 +1,5 @@
-// Derivatives of a step of worlds whose contacts are found on the device, through the fake CUDA library, compared with
-// the same sequence on the host.
+// Derivatives of a step of worlds whose contacts are found on the device, compared with the same sequence on
+// the host.
 #include <gtest/gtest.h>
 
 #include "host/gradients/gradient_sequence.h"
@@ -51,7 +51,7 @@ double compare(const Robot& robot, Precision p, Derivative derivative, const Sol
   double worst = 0;
   for (const auto& [name, x] : found)
     if (x.components > 0) worst = std::max(worst, x.difference());
-  EXPECT_EQ(last_solver().out_of_room, 0);
+  expect_enough_room();
   return worst;
 }
 
@@ -65,15 +65,15 @@ TEST(ContactDerivatives, AreTheHosts) {
                      (elliptic ? ", cones" : ", pyramids") + (convex ? ", convex shapes" : ""));
         const Robot robot = with_touching_world(load("go2"), {.convex = convex, .elliptic = elliptic});
         // shapes without a closed form are differentiated by differences, 1e-5 wide
-        EXPECT_LT(compare(robot, Precision::float64, d, {100, 1e-12}), convex ? 1e-8 : 1e-11);
-        EXPECT_LT(compare(robot, Precision::float32, d, {100, 1e-6}), 2e-2);
+        EXPECT_LT(compare(robot, Precision::float64, d, {100, 1e-12}), convex ? bound(1e-8, 1e-6) : bound(1e-11, 1e-8));
+        EXPECT_LT(compare(robot, Precision::float32, d, {100, 1e-6}), bound(2e-2, 5e-2));
       }
 }
 
 TEST(ContactDerivatives, OfAnyIntegratorAreTheHosts) {
   for (const Derivative d : both)
     for (const Integrator integrator : {Integrator::Euler, Integrator::ImplicitFast, Integrator::RungeKutta})
-      EXPECT_LT(compare(with_geoms(small_world(integrator)), Precision::float64, d, {100, 1e-12}), 1e-10);
+      EXPECT_LT(compare(with_geoms(small_world(integrator)), Precision::float64, d, {100, 1e-12}), bound(1e-10, 1e-8));
 }
 
 TEST(ContactDerivatives, TakeTheMemoryThatTheyAreGiven) {

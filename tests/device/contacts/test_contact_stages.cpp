@@ -1,6 +1,8 @@
-// Worlds whose contacts are found on the device, one kernel per stage, through the fake CUDA library, compared with
-// the same sequence on the host.
+// Worlds whose contacts are found on the device, one kernel per stage, compared with the same sequence on
+// the host.
 #include <gtest/gtest.h>
+
+#include <optional>
 
 #include "host/memory/device_graph.h"
 #include "host/simulation/rollout.h"
@@ -51,7 +53,7 @@ Found compare(const Robot& robot, Precision p, const SolverOptions& options, lon
     f.most_rows = std::max(f.most_rows, rows.get(rows.host, i, 0));
     f.passes = std::max(f.passes, passes.get(passes.host, i, 0));
   }
-  EXPECT_EQ(last_solver().out_of_room, 0);
+  expect_enough_room();
   return f;
 }
 
@@ -61,12 +63,12 @@ TEST(ContactStages, AreTheHostsStepByStep) {
       SCOPED_TRACE(std::string(elliptic ? "cones" : "pyramids") + (convex ? ", convex shapes" : ""));
       const Robot robot = with_touching_world(load("go2"), {.convex = convex, .elliptic = elliptic});
       const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1);
-      EXPECT_LT(one.state, 1e-12);
-      EXPECT_LT(one.force, 1e-12);
+      EXPECT_LT(one.state, bound(1e-12, 1e-9));
+      EXPECT_LT(one.force, bound(1e-12, 1e-8));
       EXPECT_GT(one.most_rows, 20) << "much touches";
-      EXPECT_LT(compare(robot, Precision::float64, {100, 1e-12}, 20).state, 2e-12);
+      EXPECT_LT(compare(robot, Precision::float64, {100, 1e-12}, 20).state, bound(2e-12, 1e-7));
       const Found single = compare(robot, Precision::float32, {100, 1e-6}, 3);
-      EXPECT_LT(single.state, 2e-4);
+      EXPECT_LT(single.state, bound(2e-4, 2e-2));
     }
 }
 
@@ -89,11 +91,11 @@ TEST(ContactStages, ReadingsAreTheHosts) {
       s.run(1, B, {q.memory("q", there, false)}, {},
             {count.memory("contact_count", there, false), link.memory("contact_link", there, false),
              selected.memory("contact_selection", there, false)});
-    for (const Twin* x : {&count, &link, &selected}) EXPECT_LT(x->difference(), 1e-12);
+    for (const Twin* x : {&count, &link, &selected}) EXPECT_LT(x->difference(), bound(1e-12, 1e-9));
     double most = 0;
     for (long i = 0; i < B; i++) most = std::max(most, count.get(count.host, i, 0));
     EXPECT_GT(most, 5) << "much touches";
-    EXPECT_EQ(last_solver().out_of_room, 0);
+    expect_enough_room();
   }
 }
 
@@ -102,7 +104,7 @@ TEST(ContactStages, OfManyRowsAreTheHosts) {
   const Robot robot = with_touching_world(load("go2"), {.elliptic = true, .apart = 1, .margin = 0.3});
   const Found one = compare(robot, Precision::float64, {100, 1e-12}, 1, 19);
   EXPECT_GT(one.most_rows, 72);
-  EXPECT_LT(one.state, 1e-12);
+  EXPECT_LT(one.state, bound(1e-12, 1e-8));
 }
 
 TEST(ContactStages, OfTheRigidLawAreTheHosts) {
@@ -111,7 +113,7 @@ TEST(ContactStages, OfTheRigidLawAreTheHosts) {
   o.rigid.emplace(), o.report = true;
   const Found one = compare(robot, Precision::float64, o, 3, 19);
   EXPECT_GT(one.most_rows, 20);
-  EXPECT_LT(one.state, 1e-12);
+  EXPECT_LT(one.state, bound(1e-12, 1e-8));
 }
 
 TEST(ContactStages, WithoutSlipAreTheHosts) {
@@ -126,8 +128,8 @@ TEST(ContactStages, WithoutSlipAreTheHosts) {
       EXPECT_EQ(one.most_rows, soft.most_rows);
       // MuJoCo's search along the edge of a cone ends at 1e-10 of a squared force, so single forces show rounding
       const bool ends_early = elliptic && apart == 1;
-      EXPECT_LT(one.state, ends_early ? 1e-6 : 1e-10);
-      EXPECT_LT(one.force, ends_early ? 1e-4 : 1e-10);
+      EXPECT_LT(one.state, ends_early ? 1e-6 : bound(1e-10, 1e-8));
+      EXPECT_LT(one.force, ends_early ? 1e-4 : bound(1e-10, 1e-7));
     }
 }
 
@@ -136,7 +138,7 @@ TEST(ContactStages, OfAnyIntegratorAreTheHosts) {
     for (const Precision p : {Precision::float32, Precision::float64}) {
       const bool single = p == Precision::float32;
       const Found f = compare(with_geoms(small_world(integrator)), p, {100, single ? 1e-6 : 1e-12}, 20);
-      EXPECT_LT(f.state, single ? 1e-5 : 1e-12);
+      EXPECT_LT(f.state, single ? bound(1e-5, 1e-3) : bound(1e-12, 1e-9));
       EXPECT_GT(f.most_rows, 2);
     }
 }
@@ -156,10 +158,11 @@ TEST(ContactStages, TakeTheMemoryThatTheyAreGiven) {
 // More instances than run at once: each thread continues with another.
 TEST(ContactStages, OfManyInstancesAreInTurn) {
   const Robot robot = with_geoms(small_world());
-  const DeviceMemory small(3ul << 22);
-  const Found f = compare(robot, Precision::float64, {100, 1e-12}, 2, 333);
+  std::optional<DeviceMemory> small;
+  if (!real_gpu) small.emplace(3ul << 22);
+  const Found f = compare(robot, Precision::float64, {100, 1e-12}, 2, real_gpu ? 70001 : 333);
+  EXPECT_LT(f.state, bound(1e-11, 1e-9));
   EXPECT_LT(last_solver().blocks, 333 / 64);
-  EXPECT_LT(f.state, 1e-11);
 }
 
 TEST(ContactStages, SimulationsFindContactsWhereThereAreMany) {
@@ -175,10 +178,10 @@ TEST(ContactStages, SimulationsFindContactsWhereThereAreMany) {
   for (long k = 0; k < robot.model.nq; k++)
     for (long i = 0; i < B; i++)
       static_cast<double*>(host.q().data)[k * host.q().component_stride + i] = q.get(q.host, i, k);
-  const int launches = counts().launches;
+  const int launches = counts_before().launches;
   for (int t = 0; t < 10; t++) host.step(), there.step();
-  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), 1e-9);
-  EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), 1e-7);
+  EXPECT_LT(farthest(numbers_of(there.q()), numbers_of(host.q())), bound(1e-9, 1e-6));
+  EXPECT_LT(farthest(numbers_of(there.v()), numbers_of(host.v())), bound(1e-7, 1e-4));
   // kernels of a step: twice equations, which are too long to share a kernel, solver, integration; no copies
   EXPECT_EQ(counts().launches - launches, 10 * 6);
 }
@@ -232,7 +235,7 @@ struct Rolled {
 
 TEST(ContactStages, RolloutsAreTheHosts) {
   for (const Precision p : {Precision::float32, Precision::float64}) {
-    const double tolerance = p == Precision::float32 ? 1e-3 : 1e-10;
+    const double tolerance = p == Precision::float32 ? bound(1e-3, 5e-3) : bound(1e-10, 1e-9);
     Rolled r(p);
     const Controls c = r.noise();
     r.run(false, c), r.run(true, c);
@@ -258,30 +261,29 @@ TEST(ContactStages, RolloutsAreTheHosts) {
 }
 
 TEST(ContactStages, WarmRolloutsTakeNoMemoryAndAreCaptured) {
+  const DeviceStream stream(device), other(device);
   Rolled r(Precision::float64);
   const Controls c = r.noise();
-  int stream, other;
   EXPECT_EQ(message([&] {
-              DeviceGraph(device, &stream, [&] { r.run(true, c, &stream); });
+              DeviceGraph(device, stream.get(), [&] { r.run(true, c, stream.get()); });
             }).find("a rollout that is captured into a graph must have run before"),
             0u);
-  r.run(true, c, &stream);
-  synchronise(device, &stream);
+  r.run(true, c, stream.get());
+  synchronise(device, stream.get());
+  const DeviceGraph graph(device, stream.get(), [&] { r.run(true, c, stream.get()); });
+  r.start(0.4);
+  graph.launch(stream.get());
+  r.run(false, c);
+  EXPECT_LT(r.difference(stream.get()), bound(1e-10, 1e-9));
   const StandInCounts before = counts();
-  for (int k = 0; k < 3; k++) r.run(true, c, &stream);
+  for (int k = 0; k < 3; k++) r.run(true, c, stream.get());
   EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
   EXPECT_EQ(counts().driver_allocations, before.driver_allocations);
   EXPECT_EQ(counts().waits, before.waits);
-  EXPECT_EQ(counts().stream, &stream);
-  r.run(true, c, &other);
+  EXPECT_EQ(counts().stream, stream.get());
+  r.run(true, c, other.get());
   EXPECT_GT(counts().pool_allocations, before.pool_allocations) << "a stream has its own memory";
-  synchronise(device, &other);
-
-  const DeviceGraph graph(device, &stream, [&] { r.run(true, c, &stream); });
-  r.start(0.4);
-  graph.launch(&stream);
-  r.run(false, c);
-  EXPECT_LT(r.difference(&stream), 1e-10);
+  synchronise(device, other.get());
 }
 
 TEST(ContactStages, GiveBackTheirMemoryAndTheirKernels) {
@@ -320,7 +322,7 @@ TEST(ContactStages, StatesMayBeOverwritten) {
       s.run(2, B, state(), {}, out);
     }
   }
-  for (const Twin* x : {&q, &v, &act, &qacc, &rows}) EXPECT_LT(x->difference(), 1e-10);
+  for (const Twin* x : {&q, &v, &act, &qacc, &rows}) EXPECT_LT(x->difference(), bound(1e-10, 1e-8));
 }
 
 TEST(ContactStages, StagesAreCheckedWhenTheyAreDeclared) {

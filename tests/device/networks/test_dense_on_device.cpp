@@ -1,4 +1,4 @@
-// Networks of dense layers on a device, through the fake CUDA library, compared with sums of products and with the
+// Networks of dense layers on a device compared with sums of products and with the
 // host.
 #include <gtest/gtest.h>
 
@@ -76,20 +76,22 @@ TEST(DenseOnDevice, KeepsNanToItsInstance) {
 }
 
 TEST(DenseOnDevice, TakesNoMemoryWhenWarmAndIsCaptured) {
+  const DeviceStream stream(device);
   const Networking n(Precision::float32, 50, 3, {{17, 13, 6}, DenseActivation::tanh, true, 1, 1});
   const Sequence s = n.sequence();
-  int stream;
-  n.run(s, true, n.numbers(), &stream);
-  synchronise(device, &stream);
-  const StandInCounts before = counts();
-  n.run(s, true, n.numbers(), &stream);
-  EXPECT_EQ(counts().launches - before.launches, 3 * 2 + 1) << "a launch a layer and step, and the weights in one";
-  EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
-  EXPECT_EQ(counts().waits, before.waits);
-  const DeviceGraph graph(device, &stream, [&] { n.run(s, true, n.numbers(), &stream); });
-  graph.launch(&stream);
+  n.run(s, true, n.numbers(), stream.get());
+  synchronise(device, stream.get());
+  const StandInCounts before = counts_before();
+  n.run(s, true, n.numbers(), stream.get());
+  if (!real_gpu) {
+    EXPECT_EQ(counts().launches - before.launches, 3 * 2 + 1) << "a launch a layer and step, and the weights in one";
+    EXPECT_EQ(counts().pool_allocations, before.pool_allocations);
+    EXPECT_EQ(counts().waits, before.waits);
+  }
+  const DeviceGraph graph(device, stream.get(), [&] { n.run(s, true, n.numbers(), stream.get()); });
+  graph.launch(stream.get());
   n.run(s, false, n.numbers());
-  EXPECT_LT(n.y.difference(&stream), 1e-5);
+  EXPECT_LT(n.y.difference(stream.get()), 1e-5);
 }
 
 // Traced stages around two networks, with weights for each step; more numbers than one launch sends.
@@ -129,7 +131,8 @@ TEST(DenseOnDevice, NetworksInsideAProgramAreTheHosts) {
     for (const bool there : {false, true})
       s.run(T, B, {x.memory("x", there, false)}, {{"g", {0.7}}, {"a", of_steps}, {"b", packed(b.network, b.weights)}},
             {states.memory("x", there, true), seen.memory("a_out", there, true)});
-    for (const Twin* y : {&states, &seen}) EXPECT_LT(y->difference(), p == Precision::float32 ? 1e-5 : 1e-12);
+    for (const Twin* y : {&states, &seen})
+      EXPECT_LT(y->difference(), p == Precision::float32 ? bound(1e-5, 5e-5) : bound(1e-12, 1e-11));
   }
 }
 

@@ -1,4 +1,4 @@
-"""Steps with the policy among the stages on a CUDA device, through the fake CUDA library, against the CPU."""
+"""Steps with the policy among the stages on a CUDA device, against the CPU."""
 
 import itertools
 import sys
@@ -10,12 +10,12 @@ from slider import Slider, model
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import Tensor, counts, needs_fake_cuda
+from fake_cuda import Tensor, bound, counts, needs_device
 from featherstorm.device import DeviceArray
 from featherstorm.environment.collecting import mlp, normal_action
 
 B, T = 33, 17
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 
 def weights(seed, *layers):
@@ -50,7 +50,7 @@ def assert_same(ours, theirs, tolerance):
         found, expected = np.asarray(there[name], float), np.asarray(expected, float)
         assert found.shape == expected.shape, name
         np.testing.assert_allclose(
-            found, expected, rtol=0, atol=tolerance * np.abs(expected).max(initial=1), err_msg=name
+            found, expected, rtol=0, atol=bound(tolerance) * np.abs(expected).max(initial=1), err_msg=name
         )
 
 
@@ -75,7 +75,7 @@ def test_steps_are_those_of_the_cpu(tmp_path, form, dtype, tolerance):
             np.testing.assert_allclose(
                 np.asarray(there.view(name)),
                 here.view(name),
-                atol=tolerance * np.abs(here.view(name)).max(),
+                atol=bound(tolerance) * np.abs(here.view(name)).max(),
                 err_msg=name,
             )
     assert ended > B and type(ours.reward) is DeviceArray and ours.reward.shape == (T, B)

@@ -1,14 +1,14 @@
-"""Ant, Go1 and G1 on a CUDA device, through the fake CUDA library, against the CPU."""
+"""Ant, Go1 and G1 on a CUDA device, against the CPU."""
 
 import numpy as np
 import pytest
 from device_tasks import TASKS, Pair
 
 import featherstorm as fs
-from fake_cuda import needs_fake_cuda
+from fake_cuda import needs_device
 
 pytest.importorskip("mujoco")
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 ENVS = 9
 
 

@@ -1,4 +1,4 @@
-"""Cotangents of control steps on a CUDA device, through the fake CUDA library, against the CPU."""
+"""Cotangents of control steps on a CUDA device, against the CPU."""
 
 import sys
 
@@ -10,12 +10,12 @@ from test_plain_environment_gradients import Cart, Crank, Hand, Legs
 
 import fake_cuda
 from carrying import feet
-from fake_cuda import Tensor, counts, needs_fake_cuda
+from fake_cuda import Tensor, bound, counts, needs_device
 from featherstorm.device import DeviceArray
 from featherstorm.environment.batch import EnvBatch
 
 T = 5
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("kernels_once")]
+pytestmark = [needs_device, pytest.mark.usefixtures("kernels_once")]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,9 @@ def assert_same(there, here, tolerance):
     assert max(np.abs(x).max() for x in here.values()) > 1e-3
     for name, expected in here.items():
         found = np.asarray(there[name], float)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max(), err_msg=name)
+        np.testing.assert_allclose(
+            found, expected, rtol=0, atol=bound(tolerance) * np.abs(expected).max(), err_msg=name
+        )
 
 
 TASKS = {
@@ -112,9 +114,11 @@ def test_what_each_step_begins_with_is_kept_there():
     assert list(ours) == list(theirs) and "env_memory" in ours
     for name, expected in theirs.items():
         assert type(ours[name]) is DeviceArray
-        np.testing.assert_allclose(np.asarray(ours[name]), expected, rtol=1e-11, atol=1e-11, err_msg=name)
+        np.testing.assert_allclose(np.asarray(ours[name]), expected, rtol=bound(1e-11), atol=bound(1e-11), err_msg=name)
     for name in here.lasting:
-        np.testing.assert_allclose(np.asarray(there.view(name)), here.view(name), rtol=1e-11, atol=1e-11, err_msg=name)
+        np.testing.assert_allclose(
+            np.asarray(there.view(name)), here.view(name), rtol=bound(1e-11), atol=bound(1e-11), err_msg=name
+        )
 
 
 def test_long_cotangents_are_shortened_there_too():
@@ -132,7 +136,7 @@ def test_what_is_not_finite_is_lost_there_too():
         found.append([back.step(np.ones(B), by, by), back.step(np.ones(B)), back.lost])
     assert found[0][2] == found[1][2] == 2
     for k in range(2):
-        np.testing.assert_allclose(np.asarray(found[0][k]), found[1][k], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(np.asarray(found[0][k]), found[1][k], rtol=0, atol=bound(1e-9))
 
 
 def test_nothing_waits():

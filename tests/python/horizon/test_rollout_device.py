@@ -1,4 +1,4 @@
-"""Rollouts and planners whose arrays lie on a CUDA device, through the fake CUDA library, against the CPU."""
+"""Rollouts and planners whose arrays lie on a CUDA device, against the CPU."""
 
 import sys
 
@@ -8,13 +8,13 @@ import pytest
 import fake_cuda
 import featherstorm as fs
 from carrying import closed, feet, parallelogram, stance
-from fake_cuda import StandardArray, Tensor, array, needs_fake_cuda
+from fake_cuda import StandardArray, Tensor, array, needs_device
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 B, T, DT = 33, 5, 4e-3
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Rollouts in the world of a model file whose arrays lie on a CUDA device, through the fake CUDA library, against the CPU."""
+"""Rollouts in the world of a model file whose arrays lie on a CUDA device, against the CPU."""
 
 import sys
 
@@ -8,12 +8,12 @@ import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import StandardArray, Tensor, array, needs_fake_cuda
+from fake_cuda import StandardArray, Tensor, array, needs_device
 from featherstorm import _featherstorm
 from featherstorm.planning import MPPI
 
 B, T = 33, 12
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 XML = """
 <mujoco>

@@ -1,4 +1,4 @@
-"""Batches on the CPU and on the device that the fake CUDA library plays, and whether they say the same."""
+"""Batches on the CPU and on a CUDA device, and whether they say the same."""
 
 import mujoco
 import numpy as np
@@ -6,6 +6,7 @@ from batch_agreement import N, stirred
 from batch_models import PENDULUM
 
 import featherstorm as fs
+from fake_cuda import CUDA, bound
 from featherstorm.mujoco import Batch
 
 CLOSE = {"float64": 1e-12, "float32": 1e-5}  # of an array's greatest number
@@ -23,7 +24,7 @@ def states(m, n=N, seed=0):
 def both(xml=PENDULUM, dtype="float64", fields=(), **options):
     """A batch on the CPU and one on a device, with the same states."""
     m = compiled(xml)
-    batches = [Batch(m, N, dtype=dtype, device=device, **options) for device in ("cpu", "cuda:1")]
+    batches = [Batch(m, N, dtype=dtype, device=device, **options) for device in ("cpu", CUDA)]
     for b in batches:
         b.set_rows(states(m))
         for name in fields:
@@ -34,7 +35,7 @@ def both(xml=PENDULUM, dtype="float64", fields=(), **options):
 def assert_close(ours, theirs, tolerance=1e-11, what=""):
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     scale = max(np.abs(theirs[np.isfinite(theirs)]).max(initial=0), 1)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance * scale, err_msg=what)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=bound(tolerance) * scale, err_msg=what)
 
 
 def assert_same(cuda, cpu, fields=(), tolerance=1e-11):
@@ -44,4 +45,4 @@ def assert_same(cuda, cpu, fields=(), tolerance=1e-11):
 
 
 def fs_stream():
-    return fs.device.Stream("cuda:1")
+    return fs.device.Stream(CUDA)

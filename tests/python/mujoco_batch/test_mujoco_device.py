@@ -1,4 +1,4 @@
-"""featherstorm.mujoco.Batch on a CUDA device, through the fake CUDA library: its answers beside those of the CPU's, which
+"""featherstorm.mujoco.Batch on a CUDA device: its answers beside those of the CPU's, which
 simulations a call is about, what it does with bad numbers without waiting."""
 
 import ctypes
@@ -26,7 +26,7 @@ from device_batches import (  # noqa: E402
 from touching_models import hard_feet, touching  # noqa: E402
 
 import fake_cuda  # noqa: E402
-from fake_cuda import StandardArray, array, needs_fake_cuda  # noqa: E402
+from fake_cuda import CUDA, StandardArray, array, needs_device  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
@@ -34,7 +34,7 @@ from featherstorm.mujoco.state import COMPONENTS  # noqa: E402
 WARNING = mujoco.mjtWarning
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA, "touching": touching("elliptic")}
 FIELDS = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "qfrc_constraint", "subtree_com", "cvel")
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 
 # answers
@@ -44,7 +44,7 @@ pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
 @pytest.mark.parametrize("xml", MODELS.values(), ids=MODELS)
 def test_steps_and_fields_are_the_hosts(xml, dtype):
     cpu, cuda = both(xml, dtype, FIELDS)
-    assert isinstance(cuda, Batch) and cuda.device == "cuda:1" and cuda.dtype == dtype
+    assert isinstance(cuda, Batch) and cuda.device == CUDA and cuda.dtype == dtype
     tolerance = CLOSE[dtype]
     touches = (
         xml == MODELS["touching"]
@@ -161,7 +161,7 @@ def test_arrays_are_views_of_the_devices_memory():
 def test_calls_do_not_wait():
     stream = fs_stream()
     m = compiled(PENDULUM)
-    b = Batch(m, N, device="cuda:1", stream=stream.number)
+    b = Batch(m, N, device=CUDA, stream=stream.number)
     b.bind("xpos")
     b.step(), b.forward(), b.reset(), b.rollout(2)  # take memory, make kernels
     b.set_rows(states(m))
@@ -193,7 +193,7 @@ def raw(x):
 
 def test_time_does_not_drift_in_float32():
     m = compiled(PENDULUM)
-    b = Batch(m, 2, device="cuda:1")
+    b = Batch(m, 2, device=CUDA)
     for _ in range(10):
         b.step(nstep=300)
     assert np.asarray(b.time)[0] == pytest.approx(3000 * m.opt.timestep, rel=2e-7)
@@ -250,7 +250,7 @@ def test_a_mask_on_the_device_is_not_waited_for():
         b.step(), b.step(ids, nstep=2), b.reset(ids, keyframe=1), b.step(), b.forward(ids)
     assert_same(cuda, cpu, ("xpos", "sensordata"))
     stream = fs_stream()
-    b = Batch(cpu.model, N, dtype="float64", device="cuda:1", stream=stream.number)
+    b = Batch(cpu.model, N, dtype="float64", device=CUDA, stream=stream.number)
     b.step(on), b.reset(on)
     b.set_rows(states(cpu.model))
     stream.capture(lambda: [b.step(on), b.reset(on)]).launch()

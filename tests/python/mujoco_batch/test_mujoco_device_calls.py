@@ -1,4 +1,4 @@
-"""featherstorm.mujoco.Batch on a CUDA device, through the fake CUDA library: rollouts, what goes through the CPU, what is
+"""featherstorm.mujoco.Batch on a CUDA device: rollouts, what goes through the CPU, what is
 refused."""
 
 import pathlib
@@ -22,12 +22,12 @@ from device_batches import (  # noqa: E402
 )
 from touching_models import touching  # noqa: E402
 
-from fake_cuda import STREAMS, StandardArray, array, needs_fake_cuda  # noqa: E402
+from fake_cuda import CUDA, STREAMS, StandardArray, array, needs_device, needs_fake_cuda  # noqa: E402
 from featherstorm import _featherstorm  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 
 # rollouts
@@ -167,7 +167,7 @@ def test_mocap_bodies_that_pulleys_are_on_move():
 
 
 def on_device(xml=PENDULUM, **options):
-    return Batch(compiled(xml), N, device="cuda:1", **options)
+    return Batch(compiled(xml), N, device=CUDA, **options)
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,7 @@ def on_device(xml=PENDULUM, **options):
         (lambda: Batch(compiled(PENDULUM), N, device="tpu"), "Batch: device is 'tpu', expected 'cpu', 'cuda' or"),
     ],
 )  # fmt: skip
+@needs_fake_cuda
 def test_what_is_for_the_cpu_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

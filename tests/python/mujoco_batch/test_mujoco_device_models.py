@@ -1,4 +1,4 @@
-"""Batches on a CUDA device, through the fake CUDA library, whose simulations have models that differ: beside the CPU's."""
+"""Batches on a CUDA device whose simulations have models that differ: beside the CPU's."""
 
 import ctypes
 import pathlib
@@ -16,7 +16,7 @@ from device_batches import CLOSE, N, assert_close, assert_same, both, compiled, 
 from touching_models import legged, linked, linked_numbers, stirred, varied  # noqa: E402
 
 import fake_cuda  # noqa: E402
-from fake_cuda import StandardArray, array, needs_fake_cuda  # noqa: E402
+from fake_cuda import CUDA, StandardArray, array, needs_device  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
 from featherstorm.mujoco.inputs import MOST, OF_STATE, OF_TEXTS, TABLES, is_input  # noqa: E402
@@ -38,12 +38,12 @@ NAMES = {
     kind: [name for name in sorted({*TABLES, *OF_TEXTS} - {*OF_STATE}) if name.startswith(words)]
     for kind, words in KINDS.items()
 }
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("played_compiler")]
+pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
 
 
 def legged_both(dtype="float64", fields=FIELDS, **options):
     m = legged(**options)
-    batches = [Batch(m, N, dtype=dtype, device=device) for device in ("cpu", "cuda:1")]
+    batches = [Batch(m, N, dtype=dtype, device=device) for device in ("cpu", CUDA)]
     stirred(*batches)
     for b in batches:
         for name in fields:
@@ -119,7 +119,7 @@ def test_what_is_there_in_some_simulations_alone():
     m = legged()
     m.dof_frictionloss[:] = 0
     m.jnt_stiffness[:] = 0
-    cpu, cuda = (Batch(m, N, dtype="float64", device=device) for device in ("cpu", "cuda:1"))
+    cpu, cuda = (Batch(m, N, dtype="float64", device=device) for device in ("cpu", CUDA))
     stirred(cpu, cuda)
     for b in (cpu, cuda):
         for name in FIELDS:
@@ -137,9 +137,9 @@ def test_what_is_there_in_some_simulations_alone():
 
 def test_arrays_are_live():
     m = compiled(PENDULUM)
-    b = Batch(m, N, device="cuda:1")
+    b = Batch(m, N, device=CUDA)
     mass = b.expand("body_mass")
-    assert mass is b.expand("body_mass") and mass.device == 1 and mass.dtype == np.float32
+    assert mass is b.expand("body_mass") and mass.device == int(CUDA[-1]) and mass.dtype == np.float32
     assert b.expanded("body_mass") is mass and b.values("body_mass") is mass and b.values("body_pos") is None
     b.body("hand").mass = np.arange(1.0, N + 1)[:, None]
     np.testing.assert_array_equal(np.asarray(mass)[:, 2], np.arange(1, N + 1))
@@ -159,7 +159,7 @@ def test_arrays_are_live():
 def test_a_graph_has_the_numbers_of_its_launch():
     stream = fs_stream()
     m = compiled(PENDULUM)
-    b = Batch(m, N, dtype="float64", device="cuda:1", stream=stream.number)
+    b = Batch(m, N, dtype="float64", device=CUDA, stream=stream.number)
     b.bind("xpos")
     damping = b.expand("dof_damping")
     b.step(), b.forward(), b.reset(), b.rollout(2)
@@ -220,7 +220,7 @@ def test_bad_simulations_begin_anew_with_their_numbers(integrator):
 
 
 def test_time_of_timesteps_that_change_does_not_drift():
-    b = Batch(compiled(PENDULUM), 2, device="cuda:1")
+    b = Batch(compiled(PENDULUM), 2, device=CUDA)
     b.step(nstep=100)
     h = np.array([0.001, 0.003], np.float32)
     expected = np.full(2, 100 * b.model.opt.timestep)
@@ -252,7 +252,7 @@ def test_what_is_derived_follows_with_set_const():
 @pytest.mark.parametrize("drawn", ["anchors", "relative poses", "all"])
 def test_equalities_follow_with_set_const(drawn):
     m = linked()
-    cpu, cuda = (Batch(m, N, dtype="float64", device=device) for device in ("cpu", "cuda:1"))
+    cpu, cuda = (Batch(m, N, dtype="float64", device=device) for device in ("cpu", CUDA))
     for name, x in linked_numbers(drawn, N).items():
         for b in (cpu, cuda):
             b.expand(name)[...] = x
@@ -324,7 +324,7 @@ def test_a_simulation_whose_model_cannot_be_stepped_fails_alone():
 
 
 def expanded(name, value, xml=PENDULUM):
-    b = Batch(compiled(xml), N, device="cuda:1")
+    b = Batch(compiled(xml), N, device=CUDA)
     b.expand(name)[...] = value
     return b
 
@@ -332,8 +332,8 @@ def expanded(name, value, xml=PENDULUM):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Batch(legged(), N, device="cuda:1").expand("body_mas"), "body_mas is not an expandable MjModel field .did you mean 'body_mass'"),
-        (lambda: Batch(legged(), N, device="cuda:1").expand("qpos"), r"qpos is an MjData field: use bind\('qpos'\)"),
+        (lambda: Batch(legged(), N, device=CUDA).expand("body_mas"), "body_mas is not an expandable MjModel field .did you mean 'body_mass'"),
+        (lambda: Batch(legged(), N, device=CUDA).expand("qpos"), r"qpos is an MjData field: use bind\('qpos'\)"),
         (lambda: expanded("opt.timestep", 0).step(), "opt.timestep: some are 0, expected positive numbers"),
         (lambda: expanded("body_mass", np.ones((N, 2))), r"what is assigned has shape \(7, 2\), expected \(7, 4\)"),
         (lambda: expanded("body_mass", array(StandardArray, np.ones((N, 4), "f4"), 0)), "on CUDA device 0, expected CUDA device 1 or the CPU"),
@@ -351,7 +351,7 @@ def test_errors_are_the_hosts(call, message):
 
 
 def many_models():
-    b = Batch(compiled(PENDULUM), MOST_MODELS + 1, device="cuda:1")
+    b = Batch(compiled(PENDULUM), MOST_MODELS + 1, device=CUDA)
     b.expand("opt.iterations")[:] = np.arange(1, MOST_MODELS + 2)
     return b
 
@@ -363,4 +363,4 @@ def test_a_step_that_takes_the_robot_as_data_names_its_reason():
     with pytest.raises(
         ValueError, match="no step on a CUDA device.*closed form are found by loops.*step it on the CPU"
     ):
-        Batch(m, 2, device="cuda:1").step()
+        Batch(m, 2, device=CUDA).step()

@@ -1,7 +1,7 @@
 """CUDA devices from Python, through the fake CUDA library: arrays by DLPack, errors.
 
 The fake CUDA library does the work of a stream only when somebody waits for it, so results that are there too early or too late
-show. tests/gpu/run runs the same with PyTorch where there is a GPU.
+show. test_torch_device.py runs the same with PyTorch where there is a GPU.
 """
 
 import ctypes

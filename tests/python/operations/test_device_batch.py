@@ -1,18 +1,16 @@
-"""Batches, simulations, streams and graphs on CUDA devices, through the fake CUDA library."""
-
-import os
+"""Batches, simulations, streams and graphs on CUDA devices."""
 
 import numpy as np
 import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import STREAMS, OnlyDlpack, StandardArray, array, close, needs_fake_cuda
+from fake_cuda import CUDA, STREAMS, OnlyDlpack, StandardArray, array, close, needs_device, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 
 B = 37
-pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]
+pytestmark = [needs_device, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture
@@ -22,11 +20,11 @@ def state(go2):
 
 
 def test_a_graph_does_the_steps_again(go2):
-    stream, other = fs.device.Stream("cuda:1"), fs.device.Stream(1)
-    assert stream.device == 1 and stream.number != other.number
+    stream, other = fs.device.Stream(CUDA), fs.device.Stream(CUDA)
+    assert stream.device == int(CUDA[-1]) and stream.number != other.number
     alone = fs.Simulation(go2, B, 1e-3)
     q, v = fs.random_state(go2, B, seed=3, dtype="float32")
-    sim = fs.Simulation(go2, B, 1e-3, device="cuda:1", stream=stream.number)
+    sim = fs.Simulation(go2, B, 1e-3, device=CUDA, stream=stream.number)
     sim.step()  # the first of a robot takes memory on the device, which a capture must not
     for s in (alone, sim):
         s.reset(q=q, v=v)
@@ -54,8 +52,8 @@ def test_streams_say_what_is_wrong(go2):
 
 def test_batch_on_a_device(go2, state):
     q, v, a = state
-    batch = fs.Batch(go2, B, device="cuda:1")
-    assert batch.device == "cuda:1" and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
+    batch = fs.Batch(go2, B, device=CUDA)
+    assert batch.device == CUDA and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
     assert np.array_equal(batch.q, np.tile(go2.q0.astype("f4"), (B, 1)))
     batch.q, batch.v, batch.a = q, array(StandardArray, v, 1), a
     batch.run("rnea")
@@ -80,6 +78,7 @@ def test_batch_on_a_device(go2, state):
         np.asarray(batch.v, copy=False)
 
 
+@needs_fake_cuda
 def test_device_names():
     model = fs.load("iiwa14")
     assert fs.Batch(model, 2, device="cuda").device == "cuda:0"
@@ -92,7 +91,7 @@ def test_device_names():
         fs.Simulation(model, 2, 0.01, device="cuda:7")
 
 
-@pytest.mark.parametrize("stream", STREAMS[:2])
+@pytest.mark.parametrize("stream", STREAMS[:2], ids=["default", "own"])
 def test_batch_on_a_stream(go2, state, stream):
     batch = fs.Batch(go2, B, device="cuda", stream=stream)
     batch.q = state[0]
@@ -146,9 +145,7 @@ def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
         batch.v = OnlyDlpack(array(StandardArray, state[1]))
 
 
-def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("FEATHERSTORM_NVRTC", os.path.join(os.environ["FEATHERSTORM_BACKENDS"], "libnvrtc.so"))
-    monkeypatch.setenv("FEATHERSTORM_CACHE", str(tmp_path))
+def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(played_compiler):
     model = fs.load("cartpole", parameters=["armature"])
     model = model.bind(armature=np.random.default_rng(8).uniform(0.01, 0.3, size=(5, 2)))
     cpu, cuda = (fs.Simulation(model, 5, 0.002, device=device) for device in ("cpu", "cuda"))

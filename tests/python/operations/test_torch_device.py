@@ -1,13 +1,14 @@
-"""The package on a real GPU with PyTorch: `tests/gpu/run --python PYTHON`. Needs featherstorm with its CUDA library."""
+"""PyTorch's arrays on a GPU; other tests of devices imitate such arrays for the fake CUDA library (fake_cuda.py)."""
 
 import numpy as np
 import pytest
 
 import featherstorm as fs
+from fake_cuda import REAL_GPU
 
 torch = pytest.importorskip("torch")
-if not torch.cuda.is_available():
-    pytest.skip("PyTorch sees no GPU", allow_module_level=True)
+if not REAL_GPU or not torch.cuda.is_available():
+    pytest.skip("needs FEATHERSTORM_TEST_DEVICE=real and a GPU that PyTorch sees", allow_module_level=True)
 B = 1027
 TOLERANCE = {"float32": 5e-3, "float64": 1e-8}
 
