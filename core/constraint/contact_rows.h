@@ -105,7 +105,7 @@ template <class To, class P> ContactGains<To> cast(const ContactGains<P>& g) {
 }
 // in   A  inverse inertia along the contact's first row or edge
 template <class T, class P>
-FS_CALLED FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
+FS_HD ContactGains<T> contact_gains(const ContactLaw<T>& law, const ContactPair<P>& pair, const T& A) {
   const T zero(0.0), one(1.0), least(least_denominator), f1(pair.friction[0]);
   const bool frictionless = pair.dimension == 1, cone = law.cone;
   const RowLaw<T>& rows = law.rows;

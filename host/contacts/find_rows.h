@@ -80,9 +80,9 @@ template <class T> FS_HD T detection_among(const auto& solver, int p, const auto
 // Set the rows of a contact by MuJoCo's law.
 template <class T>
 FS_CALLED FS_HD void set_soft_rows(const auto& solver, const ContactLaw<T>& law, const auto& pair,
-                                   std::span<const PathColumn> path, const auto& jacobian, const auto& weights,
+                                   std::span<const PathColumn> path, auto& of_contacts, const auto& weights,
                                    const T& distance, const T* velocity, const auto& numbers) {
-  const T inertia = contact_inertia(solver.own, law, pair, path, jacobian, weights);
+  const T inertia = contact_inertia(solver.own, law, pair, path, of_contacts.jacobian(), weights);
   set_contact_rows(law, pair, inertia, distance, velocity, numbers);
 }
 
@@ -304,8 +304,7 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
           {}, position.data(), of_contacts.D(), of_contacts.aref(), active.data(), of_contacts.friction()};
       const auto set_rows = [&](const auto& of_pair) {
         if (!solver.rigid)
-          return set_soft_rows(solver, law, of_pair, path, of_contacts.jacobian(), weights, distance, velocity,
-                               numbers);
+          return set_soft_rows(solver, law, of_pair, path, of_contacts, weights, distance, velocity, numbers);
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
         instances &=
             instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, numbers));
