@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import HOST, DeviceArray
+from ..device import DeviceArray
 
 if TYPE_CHECKING:
     from .storage import Storage
@@ -48,10 +48,9 @@ class DeviceRows(Rows):
     """The same in the engine's memory on a device; flags there are numbers 0 and 1."""
 
     def __init__(self, storage: Storage, steps: int, n: int) -> None:
-        library = storage.library
         self.steps, self.n = steps, n
-        self.buffer = library.buffer(storage.dtype, storage.instances, steps * n)
-        self.place = storage.instances, storage.dtype, library.device, library.stream
+        self.buffer = storage.buffer(steps * n)
+        self.place = storage.instances, storage.dtype, storage.device, storage.stream
 
     def part(self, first: int, tail: list[int], axis: int = 0) -> DeviceArray:
         return DeviceArray(self.buffer, tail, *self.place, first, axis)
@@ -76,4 +75,4 @@ class DeviceRows(Rows):
 
 
 def rows(storage: Storage, steps: int, n: int) -> Rows:
-    return (Rows if storage.library.device == HOST else DeviceRows)(storage, steps, n)
+    return (Rows if storage.readable else DeviceRows)(storage, steps, n)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._memory.rooms import Place, Rooms
 from ..device import DeviceArray
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     Bound = list[tuple[str, Any, int, int, bool]]  # arrays of a sequence (_featherstorm.Sequence.run)
 
 
-class Storage:
+class Storage(Rooms):
     """Arrays (instances, n) by name, without arrays of size zero.
 
     doubled   names of arrays with two buffers, which `turn` swaps
@@ -28,7 +29,8 @@ class Storage:
     def __init__(
         self, library: Library, dtype: str, instances: int, sizes: Mapping[str, int], doubled: Iterable[str]
     ) -> None:
-        self.library, self.dtype, self.instances = library, dtype, instances
+        super().__init__(dtype, instances, library.device, library.stream)
+        self.library = library
         self.sizes = {name: n for name, n in sizes.items() if n}
         self.places = {name: self.place(n) for name, n in self.sizes.items()}
         self.others = {name: self.place(self.sizes[name]) for name in doubled}
@@ -36,10 +38,10 @@ class Storage:
     def __contains__(self, name: str) -> bool:
         return name in self.places
 
-    def place(self, n: int) -> tuple[Any, Any, Any]:
+    def place(self, n: int) -> tuple[Place, Any, Any]:
         """Allocate memory: return it, a view (instances, n), and one (instances,) where n is 1."""
-        memory, view = self.library.output(self.dtype, self.instances, n)
-        return memory, view([n]), view([]) if n == 1 else None
+        place = Place(self.buffer(n), 0, n)
+        return place, self.array(place), self.array(place, []) if n == 1 else None
 
     def turn(self) -> None:
         for name, other in self.others.items():
@@ -47,17 +49,17 @@ class Storage:
 
     def follow(self, stream: int) -> None:
         """Use this stream of the device for all later work on the arrays; readers wait for it."""
-        if stream == self.library.stream:
+        if stream == self.stream:
             return
-        _featherstorm.synchronise(self.library.device, self.library.stream)
-        self.library.stream = stream
+        _featherstorm.synchronise(self.device, self.stream)
+        self.stream = self.library.stream = stream
         for _, *views in (*self.places.values(), *self.others.values()):
             for view in views:
                 if isinstance(view, DeviceArray):
                     view.stream = stream
 
     def memory(self, name: str) -> Any:
-        return self.places[name][0]
+        return self.places[name][0].buffer
 
     def view(self, name: str) -> Any:
         """Return the view (instances, n); on the host it may be written."""
@@ -70,7 +72,7 @@ class Storage:
     def bound(self, names: Iterable[str], others: Mapping[str, str] | None = None) -> Bound:
         """Return arrays of a sequence; others: array -> its name here."""
         called = {name: name for name in names if name in self.places} | dict(others or {})
-        return [(name, self.places[of][0], 0, self.sizes[of], False) for name, of in called.items()]
+        return [self.places[of][0].named(name) for name, of in called.items()]
 
     def put(self, name: str, values: Any, rows: npt.NDArray[np.bool_] | None = None) -> None:
         """Write values, broadcast to the array, to all rows or to those of a mask.
@@ -86,4 +88,4 @@ class Storage:
             return
         state = np.array(view)
         state[slice(None) if rows is None else rows] = values
-        self.library.assign(view, state, "environment", name)
+        self.send(state, self.places[name][0])

@@ -20,19 +20,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import mujoco
 import numpy as np
 
-from ..device import HOST, device_number
-from .advance import advance, check_controls
+from ..device import HOST, device_number, device_of
 from .arguments import one, selected, stage_number, steps, whole
+from .device_calls import CallsOnDevice
 from .errors import SimulationError, UsageError
-from .fields.table import ACC, DATA_FIELDS, MODEL_FIELDS, POS, VEL
+from .fields.table import ACC, DATA_FIELDS, MODEL_FIELDS
 from .horizon.recording import Recording
 from .horizon.roll import roll
 from .named import NamedViews
-from .observing import observe, observe_step, watched
-from .on_device.calls import CallsOnDevice
 from .rays import hits
-from .simulations import Simulations, Work
+from .simulations import Simulations
 from .state import INTEGRATION, USER
+from .steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,11 +98,7 @@ class Batch(Simulations, NamedViews):
         Write to it only where it was expanded.
         """
         found = self._variants.values(name)
-        if found is None or name in self._variants.expanded:
-            return found
-        view = found.view()
-        view.flags.writeable = False
-        return view
+        return found if name in self._variants.expanded else read_only(found)
 
     def expanded(self, name: str) -> Array | None:
         """Return the numbers per simulation of a field made by `expand` or `set_const`, None where it is shared.
@@ -112,12 +107,7 @@ class Batch(Simulations, NamedViews):
         """
         if name not in MODEL_FIELDS:
             raise ValueError(f"{name} is not an expandable MjModel field")
-        found = self._variants.values(name)
-        if found is None:
-            return None
-        view = found.view()
-        view.flags.writeable = False
-        return view
+        return read_only(self._variants.values(name))
 
     def set_const(self, ids: Ids = None) -> None:
         """Run mj_setConst for each simulation; the fields that it derives become per simulation."""
@@ -164,46 +154,39 @@ class Batch(Simulations, NamedViews):
         ids   their numbers in order, or a mask (nsim,); None: all
         """
         nstep, stage = steps(nstep), stage_number(stage)
-        for work in self._works(ids):
-            last = advance(work.engine, work.rows, nstep, watched(work.engine, work.fields))
-            if last is not None:
-                observe_step(work.engine, work.rows.state, work.rows.values, last, work.fields)
-            self._observe(work, stage)
-        self._check(selected(ids, self.nsim))
+        sims = self._chosen(ids)
+        for of, run, _ in self._runs(ids, sims):
+            of.advance(nstep, self._memory.names(), run)
+            self._renew(of, stage, run)
+        self._check(sims)
 
     def forward(self, ids: Ids = None, stage: int = ACC) -> None:
         """Compute fields of the stages up to `stage` at the state, by default all."""
         stage = stage_number(stage)
-        for work in self._works(ids):
-            self._observe(work, stage)
-        self._check(selected(ids, self.nsim))
+        sims = self._chosen(ids)
+        for of, run, _ in self._runs(ids, sims):
+            self._renew(of, stage, run)
+        self._check(sims)
 
     def reset(self, ids: Ids = None, keyframe: npt.ArrayLike = -1, stage: int = ACC) -> None:
         """Set simulations to their model's defaults, or to keyframes, one for each or for all; then compute fields."""
-        stage, sims = stage_number(stage), selected(ids, self.nsim)
-        numbers = self._sims(sims)
+        stage = stage_number(stage)
         nkey = max(m.nkey for m in self._variants.distinct_models)
+        sims = self._chosen(ids)
+        numbers = self._sims(sims)
+        if device_of(ids) != HOST and np.ndim(keyframe):
+            raise ValueError(
+                "reset: keyframes of single simulations beside ids on the device are for device='cpu'; on a device "
+                "expected one for all that are meant"
+            )
         keys = whole(keyframe, (len(numbers),), -1, nkey, "keyframe")
-        self._begin(sims)
-        for key in np.unique(keys):
-            chosen = numbers[keys == key].astype(np.int32)
-            for engine, group in self._variants.groups(chosen, self._active):
-                try:
-                    row = None if isinstance(engine, Exception) else self._defaults(engine, int(key), group)
-                except ValueError as error:
-                    engine, row = error, None
-                if row is None:
-                    self._fail(group, str(engine))
-                else:
-                    self._memory.set_rows(group, row)
-                    self._memory.warning[group] = 0
-        failed = dict(self._errors)
-        if stage:
-            fine = numbers[self._status[numbers] == 0]
-            for work in self._works(fine.astype(np.int32) if len(fine) < self.nsim else None):
-                self._observe(work, stage)
-        for sim, message in failed.items():
-            self._fail([sim], message)
+        for key in np.unique(keys).tolist():
+            chosen = numbers[keys == key]
+            self._reset_to(key, ids, None if len(chosen) == self.nsim else chosen)
+        fine = numbers[self._status[numbers] == 0]
+        if stage and len(fine):
+            for of, run, _ in self._runs(ids, None if len(fine) == self.nsim else fine):
+                self._renew(of, stage, run)
         self._check(sims)
 
     def rollout(
@@ -231,10 +214,9 @@ class Batch(Simulations, NamedViews):
             self._variants.expect(int(control_spec))
             control = np.ascontiguousarray(np.broadcast_to(np.asarray(control), (n, nstep, len(columns))), self.dtype)
         recording = Recording(self, n, nstep, record, out or {})
-        for work in self._works(ids):
-            where = np.searchsorted(self._sims(sims), self._sims(work.sims))
-            part = None if control is None else control[where]
-            roll(work.engine, work.rows, nstep, part, columns, work.fields, recording.of(where))
+        for of, group in self._works(ids):
+            where = np.searchsorted(self._sims(sims), group)
+            roll(of, nstep, None if control is None else control[where], columns, recording.of(where))
         self._check(sims)
         return recording.results()
 
@@ -250,13 +232,13 @@ class Batch(Simulations, NamedViews):
         bodies = whole(body, (n,), 0, self.model.nbody, "body")
         points = np.ascontiguousarray(np.broadcast_to(np.asarray(point, self.dtype), (n, 3)))
         found = np.zeros((2, n, 3, nv), self.dtype)
-        for work in self._works(ids):
-            place = np.searchsorted(numbers, self._sims(work.sims))
+        for of, group in self._works(ids):
+            place = np.searchsorted(numbers, group)
             for b in np.unique(bodies[place]) if nv else ():
-                of = np.flatnonzero(bodies[place] == b)
-                rows = work.rows.taken(of)
-                jacp, jacr = work.engine.jacobians(int(b), rows.state, rows.values, points[place[of]])
-                found[0, place[of]], found[1, place[of]] = jacp, jacr
+                mine = np.flatnonzero(bodies[place] == b)
+                some = of if len(mine) == len(place) else Steps(of.engine, of.memory.taken(mine))
+                for whole_array, part in zip(found, some.jacobians(int(b), points[place[mine]])):
+                    whole_array[place[mine]] = part
         self._check(sims)
         return found[0], found[1]
 
@@ -289,12 +271,18 @@ class Batch(Simulations, NamedViews):
         found: tuple[npt.NDArray[Any], ...] = (
             np.full((n, nray), -1.0), np.full((n, nray), -1, np.int32), np.zeros((n, nray, 3)),
         )  # fmt: skip
-        for work in self._works(ids):
-            place = np.searchsorted(numbers, self._sims(work.sims))
-            pose = work.engine.geom_poses(work.rows.state, work.rows.values)
-            sizes = work.rows.values.get("geom_size")
+        for of, group in self._works(ids):
+            place = np.searchsorted(numbers, group)
+            sizes = of.memory.array(of.input("geom_size")) if "geom_size" in of.engine.varied else None
             some = hits(
-                work.engine.m, pose, points[place], vectors[place], geomgroup, flg_static, exclude[place], sizes
+                of.engine.m,
+                of.geom_poses(),
+                points[place],
+                vectors[place],
+                geomgroup,
+                flg_static,
+                exclude[place],
+                sizes,
             )
             for whole_array, part in zip(found, some):
                 whole_array[place] = part
@@ -306,20 +294,20 @@ class Batch(Simulations, NamedViews):
         sims = selected(ids, self.nsim)
         numbers = self._sims(sims)
         found = Report(*(np.zeros(len(numbers), self.dtype) for _ in Report._fields))
-        for work in self._works(ids):
-            place = np.searchsorted(numbers, self._sims(work.sims))
-            for name, x in work.engine.report(work.rows.state, work.rows.values).items():
-                getattr(found, name)[place] = x[:, 0]
+        for of, group in self._works(ids):
+            for name, x in of.report().items():
+                getattr(found, name)[np.searchsorted(numbers, group)] = x
         self._check(sims)
         return found
 
-    def _observe(self, work: Work, stage: int) -> None:
-        stages = tuple(s for s in (POS, VEL, ACC) if s <= stage)
-        if ACC in stages:
-            with np.errstate(invalid="ignore"):
-                check_controls(work.engine, work.rows)
-        if stages and work.fields:
-            observe(work.engine, work.rows.state, work.rows.values, work.fields, stages)
+
+def read_only(x: Array | None) -> Array | None:
+    """Return a view of a NumPy array that cannot be written; others are returned as they are."""
+    if not isinstance(x, np.ndarray):
+        return x
+    view = x.view()
+    view.flags.writeable = False
+    return view
 
 
 class BatchOnDevice(CallsOnDevice, Batch):

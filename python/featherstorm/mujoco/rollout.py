@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .advance import Rows
 from .engine import Engine
 from .horizon.recording import Part
 from .horizon.roll import roll
 from .robots import mocap_acts, refuse_callbacks, tell
 from .state import USER
+from .steps import Steps
+from .storage import Storage
 from .variants import EQ_ACTIVE, MOCAP, model_key
 
 if TYPE_CHECKING:
@@ -276,12 +277,14 @@ def _run(
         rows[:, layout.columns_of(FULL_PHYSICS)] = initial[where]
         rows[:, layout.columns["qacc_warmstart"]] = 0 if warmstart is None else warmstart[where]
         columns = layout.columns_of(spec)
-        warning = np.zeros((n, int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
-        r = Rows(np.asfortranarray(rows, dtype), rows[:, 0].copy(), warning, {})
+        memory = Storage(engine.m, dtype, n, layout=layout)
+        memory.set_rows(slice(None), rows)
         states = [] if state is None else [(layout.columns_of(FULL_PHYSICS), state)]
         senses = {} if sensordata is None or not sensordata.shape[-1] else {"sensordata": sensordata}
+        for name, x in senses.items():
+            memory.bind(name, x.shape[-1:], engine.unknown)
         part = None if control is None else np.asarray(control[where], dtype)
-        roll(engine, r, nstep, part, columns, {}, Part(states, senses, where))
+        roll(Steps(engine, memory), nstep, part, columns, Part(states, senses, where))
 
 
 _persistent: Rollout | None = None

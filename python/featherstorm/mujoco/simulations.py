@@ -10,16 +10,15 @@ import numpy as np
 
 from .._memory.process import refuse_pickle
 from .._robot.law import law_of
-from ..device import device_name, device_number
-from .advance import Rows
+from ..device import HOST, device_name, device_number, device_of
 from .arguments import one, selected
 from .errors import SimulationError, UsageError
-from .fields.sensors import rows_of
-from .fields.table import DATA_FIELDS, STAGES
-from .memory import Memory
+from .fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
 from .missing import not_of_this_model, why_not
 from .robots import refuse_callbacks, tell
 from .state import COMPONENTS, INTEGRATION, KEYS
+from .steps import Steps
+from .storage import Storage
 from .variants import Variants
 
 if TYPE_CHECKING:
@@ -27,33 +26,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .._memory.rooms import Place
     from .engine import Engine
 
     Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
 
 DTYPES = ("float32", "float64")
-
-
-class Work:
-    """The simulations of a call that run on one engine.
-
-    Live arrays for all of them, else copies that are written back.
-    """
-
-    def __init__(self, memory: Memory, engine: Engine, sims: Any, values: dict[str, Array]) -> None:
-        self.memory, self.engine, self.sims = memory, engine, sims
-        rows = Rows(memory.state, memory.time, memory.warning, {name: values[name] for name in engine.varied})
-        fields = {name: memory.fields[name] for name in memory.names()}
-        self.rows = rows if sims is None else rows.taken(sims)
-        self.fields = fields if sims is None else {name: x[sims] for name, x in fields.items()}
-
-    def put_back(self) -> None:
-        if self.sims is not None:
-            memory = self.memory
-            Rows(memory.state, memory.time, memory.warning, {}).put(self.sims, self.rows)
-            for name, x in self.fields.items():
-                memory.fields[name][self.sims] = x
+MOST_PARTS = 4  # copies of some simulations on the host whose memory is kept
 
 
 class Simulations:
@@ -88,16 +68,19 @@ class Simulations:
         self.law, self.device, self.stream = law, device_name(number), int(stream)
         self._variants = self._kind_of_variants(model, self.nsim, name, max(int(nthread), 0), law_of(law, "Batch"))
         self.nthread = int(nthread) if nthread > 0 else self._variants.own.model.threads
-        self._make_memory(number)
+        self._memory = Storage(model, name, self.nsim, number, self.stream)
+        self._variants.memory, self._memory.inputs = self._memory, self._variants.inputs
+        self._steps: dict[Engine, Steps] = {}
+        self._parts: dict[tuple[Engine, int], Steps] = {}
+        self._start()
         self._status = np.zeros(self.nsim, np.int32)
         self.status = self._status.view()
         self.status.flags.writeable = False
         self._errors: dict[int, str] = {}
         tell(self._variants.own.left_out)
 
-    def _make_memory(self, device: int) -> None:
-        """Allocate memory for all simulations, at the model's defaults."""
-        self._memory = Memory(self.model, self.nsim, self.dtype.name)
+    def _start(self) -> None:
+        """Set all simulations to the model's defaults."""
         self._memory.set_rows(slice(None), self._variants.own.initial)
 
     def __reduce__(self) -> NoReturn:
@@ -147,20 +130,19 @@ class Simulations:
             return self._memory.component(name, shape)
         if (reason := not_of_this_model(self.model, name, self._variants.own.model.robot)) is not None:
             raise ValueError(reason)
-        is_new = name not in self._memory.fields
-        bound = self._memory.bind(name, shape)
-        if is_new and name == "sensordata":
-            for rows in rows_of(self.model, self._variants.own.unknown):
-                self._memory.fields[name][:, rows] = np.nan
-        return bound
+        return self._memory.bind(name, shape, self._variants.own.unknown)
 
     def rows(self, spec: int = INTEGRATION, ids: Ids = None) -> Array:
         """Return states in contiguous rows of double, (n, mj_stateSize(model, spec)): a copy."""
-        self._memory.read_time()
+        memory = self._memory
+        memory.read_time()
         sims = self._sims(selected(ids, self.nsim))
-        whole_rows = self._memory.state[sims].astype(np.float64)
-        whole_rows[:, 0] = self._memory.time[sims]
-        return np.ascontiguousarray(whole_rows[:, self._memory.layout.columns_of(int(spec))])
+        whole_rows = memory.numpy(memory.live_state)[sims].astype(np.float64)
+        whole_rows[:, 0] = memory.times(self._timesteps())[sims]
+        return np.ascontiguousarray(whole_rows[:, memory.layout.columns_of(int(spec))])
+
+    def _timesteps(self) -> list[float]:
+        return [engine.timestep for engine in (*self._steps, self._variants.own)]
 
     def set_rows(self, rows: npt.ArrayLike, spec: int = INTEGRATION, ids: Ids = None) -> None:
         """Write rows in the layout of `rows`, or one row for all simulations."""
@@ -169,10 +151,14 @@ class Simulations:
         given = np.asarray(rows, np.float64)
         if given.shape not in ((len(columns),), (len(sims), len(columns))):
             raise ValueError(f"rows have shape {given.shape}, expected ({len(sims)}, {len(columns)})")
-        self._memory.read_time()
-        self._memory.state[np.ix_(sims, columns)] = given
-        if 0 in columns:
-            self._memory.time[sims] = np.broadcast_to(given, (len(sims), len(columns)))[:, 0]
+        memory = self._memory
+        memory.read_time()
+        state = memory.numpy(memory.live_state)
+        state[np.ix_(sims, columns)] = given
+        if not memory.readable:
+            memory.send(state, memory.live_state)
+        elif 0 in columns:
+            memory.time[sims] = np.broadcast_to(given, (len(sims), len(columns)))[:, 0]
 
     def error(self, sim: int) -> str:
         """Return the error of a simulation in its last call, or ""."""
@@ -200,7 +186,7 @@ class Simulations:
 
     def _defaults(self, engine: Engine, key: int, sims: Array | None) -> Array:
         """Return rows of a keyframe of simulations, of their defaults for -1."""
-        values = {name: self._variants.inputs[name] for name in engine.varied}
+        values = {name: self._memory.numpy(self._memory.inputs[name]) for name in engine.varied}
         row = engine.keyframe(key, values if sims is None else {name: x[sims] for name, x in values.items()})
         own = {name: x for name, x in self._variants.differing.items() if name in KEYS and key >= 0}
         if not own:
@@ -211,18 +197,73 @@ class Simulations:
             rows[:, columns] = x[self._sims(sims), key].reshape(len(rows), -1)
         return rows
 
+    def _reset_to(self, key: int, ids: Any, sims: Array | None) -> None:
+        """Set simulations to a keyframe, or to their defaults for -1, without warnings; record failures."""
+        for engine, group in self._engines(sims):
+            try:
+                row = self._defaults(engine, key, group)
+            except ValueError as error:
+                self._fail(group, str(error))
+                continue
+            rows = slice(None) if group is None else group
+            self._memory.set_rows(rows, row)
+            self._memory.counted[rows] = 0
+
     @property
     def _active(self) -> Array:
         return self._memory.state[:, self._memory.layout.columns["eq_active"]]
 
-    def _works(self, ids: Ids) -> Iterator[Work]:
-        """Iterate over the simulations of a call by engine.
+    def _steps_of(self, engine: Engine) -> Steps:
+        """Return the steps of an engine for all simulations, kept while the engine is used."""
+        if engine not in self._steps:
+            used = [self._variants.own, *self._variants.engines.values()]
+            self._steps = {other: steps for other, steps in self._steps.items() if other in used}
+            self._steps[engine] = Steps(engine, self._memory)
+        return self._steps[engine]
 
-        Failures are recorded, and changes are written back after each.
+    def _part(self, engine: Engine, sims: Array) -> Steps:
+        """Return the steps of an engine for copies of some simulations; memory is kept for later calls."""
+        key = engine, len(sims)
+        if key not in self._parts:
+            while len(self._parts) >= MOST_PARTS:
+                del self._parts[next(iter(self._parts))]
+            self._parts[key] = Steps(engine, self._memory.taken(sims))
+        else:
+            self._parts[key].memory.take(self._memory, sims)
+        return self._parts[key]
+
+    def _chosen(self, ids: Any) -> Array | None:
+        """Return the simulations of a call by number, and forget their errors.
+
+        None stands for all, or on a device for those of a mask there.
         """
-        refuse_callbacks()
-        sims = selected(ids, self.nsim)
+        is_mask = not self._memory.readable and device_of(ids) != HOST
+        sims = None if is_mask else selected(ids, self.nsim)
         self._begin(sims)
+        return sims
+
+    def _runs(self, ids: Any, sims: Array | None) -> Iterator[tuple[Steps, Place | None, Array | None]]:
+        """Iterate over the simulations of a call by engine: steps, their mask on a device, their numbers.
+
+        Numbers are None for all. On the host some simulations are copies, which are written back.
+        Failures are recorded.
+
+        ids   as given; on a device they may be a mask there
+        sims  the same by number
+        """
+        memory = self._memory
+        for engine, group in self._engines(sims):
+            if group is None:
+                yield self._steps_of(engine), None, None
+            else:
+                some = self._part(engine, group)
+                yield some, None, group
+                memory.put(group, some.memory)
+        memory.renew_integers()
+
+    def _engines(self, sims: Array | None) -> Iterator[tuple[Engine, Array | None]]:
+        """Iterate over the engines of a call, with the numbers of their simulations; record failures."""
+        refuse_callbacks()
         if sims is not None and not len(sims):
             return
         self._memory.read_time()
@@ -230,8 +271,16 @@ class Simulations:
         for engine, group in self._variants.groups(sims, self._active):
             if isinstance(engine, Exception):
                 self._fail(group, str(engine))
-                continue
-            work = Work(self._memory, engine, group, self._variants.inputs)
-            yield work
-            work.put_back()
-        self._memory.renew_integers()
+            else:
+                yield engine, group
+
+    def _works(self, ids: Ids) -> Iterator[tuple[Steps, Array]]:
+        """Iterate over the simulations of a call that reads states, by engine: steps on the host, and numbers."""
+        sims = self._chosen(ids)
+        for steps, _, group in self._runs(ids, sims):
+            yield steps, self._sims(group)
+
+    def _renew(self, steps: Steps, stage: int, run: Place | None) -> None:
+        """Compute the bound fields of the stages up to `stage` at the states."""
+        if stages := tuple(s for s in (POS, VEL, ACC) if s <= stage):
+            steps.observe(stages, self._memory.names(), run)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .. import _featherstorm
 from .engine import Engine
 from .errors import UsageError, nearest
 from .fields.table import DATA_FIELDS, MODEL_FIELDS
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .._memory.rooms import Place
     from .._robot.law import Rigid
+    from .storage import Storage
 
 
 MOST_MODELS = 256
@@ -72,8 +73,11 @@ class Variants:
 
     expanded  name -> (nsim, ...) numbers per simulation that the user may write
     derived     name -> the same, derived by `set_const`
-    inputs      name -> (nsim, n) memory of fields that are inputs of kernels
+    inputs      name -> place of fields that are inputs of kernels
+    memory      of the batch
     """
+
+    memory: Storage
 
     most_models = MOST_MODELS
     of_resets = frozenset(KEYS)  # fields that resets read per simulation
@@ -82,7 +86,7 @@ class Variants:
         self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
-        self.inputs: dict[str, Any] = {}
+        self.inputs: dict[str, Place] = {}
         self.framed = np.zeros(nsim, bool)  # True: frames are used as written, because set_const was called
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads, law=law)
@@ -118,16 +122,18 @@ class Variants:
             self.expanded[name] = self.per_simulation(name)
         return self.expanded[name]
 
-    def per_simulation(self, name: str) -> npt.NDArray[Any]:
+    def per_simulation(self, name: str) -> Any:
         """Return the model's numbers for each simulation, in the engine's memory where kernels read them there."""
         field = field_of(self.model, name)
+        repeated = np.repeat(field[None], self.nsim, axis=0)
         if not field.size or len(self.inputs) >= MOST or not is_input(self.model, name):
-            return np.repeat(field[None], self.nsim, axis=0)
-        memory = _featherstorm.Buffer(self.dtype, self.nsim, field.size).view([field.size])
-        memory[:] = field.ravel()
-        self.inputs[name] = memory
-        view: npt.NDArray[Any] = memory.reshape(self.nsim, *field.shape)
-        return view
+            return repeated
+        place = self.inputs[name] = self.memory.sent(repeated.reshape(self.nsim, field.size))
+        return self.memory.array(place, field.shape)
+
+    def input_numbers(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the numbers (nsim, n) of all inputs: views on the host, copies from a device, which wait."""
+        return {name: self.memory.numpy(place) for name, place in self.inputs.items()}
 
     def values(self, name: str) -> npt.NDArray[Any] | None:
         """Return a field per simulation, None where it is shared."""
@@ -253,7 +259,7 @@ class Variants:
 
     def check(self) -> None:
         """Raise ValueError for numbers that the engine does not support."""
-        check_values(self.model, self.inputs)
+        check_values(self.model, self.input_numbers())
 
     def expect(self, spec: int) -> None:
         """Set the mjtState bits of fields that may change while an engine runs."""
@@ -320,7 +326,7 @@ class Variants:
 
         These are the fields that are inputs, and their numbers that may be nonzero.
         """
-        for name, now in present({name: self.inputs[name] for name in self.used}).items():
+        for name, now in present({name: self.memory.numpy(self.inputs[name]) for name in self.used}).items():
             self.there[name] = self.there.get(name, np.zeros_like(now)) | now
         fields = b"".join(
             name.encode() + b"?" + (self.there[name].tobytes() if name in self.there else b"") for name in self.used
@@ -355,7 +361,7 @@ class Variants:
         m = self.own_fields(sim)
         self.take_frames(sim, m)
         for name in self.used:
-            memory, field = self.inputs[name], field_of(self.model, name).copy()
+            memory, field = self.memory.numpy(self.inputs[name]), field_of(self.model, name).copy()
             if name in self.there:
                 most = np.abs(memory).argmax(axis=0)
                 largest = memory[most, np.arange(memory.shape[1])]

@@ -47,6 +47,17 @@ def test_a_bad_simulation_begins_anew_as_mujocos(field, warning, value, nstep):
     assert np.isfinite(ours.state).all()
 
 
+def test_times_do_not_depend_on_bad_neighbours():
+    m = model()
+    m.opt.timestep = 0.003
+    fine, beside = batch(m), batch(m)
+    beside.ctrl[2, 0] = np.nan  # each of its steps is checked alone
+    for b in (fine, beside):
+        b.step(nstep=4), b.step(nstep=7)
+    others = np.arange(N) != 2
+    np.testing.assert_array_equal(fine.rows()[others], beside.rows()[others])
+
+
 def test_bad_controls_are_zeros_as_mujocos():
     m = model()
     ours, reference = batch(m), theirs.Batch(m, N, 1)

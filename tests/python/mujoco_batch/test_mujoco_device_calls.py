@@ -173,7 +173,7 @@ def on_device(xml=PENDULUM, **options):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: on_device().rollout(2, ids=array(StandardArray, np.ones(N, "f4"), 1)), "^rollout: ids are for device='cpu'; on a device expected numbers or a mask of the CPU"),
+        (lambda: on_device().rollout(2, ids=array(StandardArray, np.ones(N, "f4"), 1)), "^rollout: ids are on the device, expected numbers or a mask of the CPU"),
         (lambda: on_device().rollout(2, ids=[9]), "ids must be in"),
         (lambda: on_device().rollout(2, out={"qpos": np.zeros((N, 2, 2))}), "^out.'qpos'. must be a writable C-contiguous float32 array of shape"),
         (lambda: on_device().rollout(2, out={"qpos": on_device().rollout(3)["qpos"]}), r"^out.'qpos'. must be a DeviceArray \(7, 2, 2\) float32 on CUDA device 1, or NumPy's$"),

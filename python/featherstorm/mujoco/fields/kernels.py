@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import mujoco
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import _featherstorm
-from ...symbols import values_of
+from ...symbols import symbols, values_of
 from ..state import COMPONENTS
 from .contacts import READINGS
 from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shapes
@@ -17,7 +18,10 @@ from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shap
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..._memory.rooms import Place, Rooms
     from ...model import Model
+
+    Places = dict[str, Place]
 
 # what the solver finds: fields that take it need the equations of motion solved
 SOLVED = (*OF_SOLVER, *READINGS)
@@ -50,31 +54,37 @@ class Kernel(NamedTuple):
     given: tuple[str, ...]
     outputs: tuple[Output, ...]
 
-    def run(self, arrays: dict[str, npt.NDArray[Any]], fields: dict[str, npt.NDArray[Any]], instances: int) -> None:
-        """arrays: (instances, n) of the names in `given`; fields: (instances, n) by name, written to."""
-        inputs = [
-            (name.replace(".", "_"), arrays[name], 0, arrays[name].shape[1], False)
-            for name in self.given
-            if name in arrays
-        ]
+    def run(self, arrays: Places, fields: Places, rooms: Rooms, anew: Place | None = None) -> None:
+        """Compute fields.
+
+        arrays   of the names in `given`
+        fields   outputs, by name
+        anew     the input `anew` of kernels that have it (FieldKernels), of one row or of all
+        """
+        inputs = [arrays[name].named(name.replace(".", "_")) for name in self.given if name in arrays]
+        if anew is not None:
+            inputs.append(anew.named("anew"))
         outputs, apart = [], []
         for o in self.outputs:
-            field, count = fields[o.field], len(o.columns)
             if o.contiguous:
-                outputs.append((o.name, field, int(o.columns[0]), count, False))
+                place = fields[o.field].part(int(o.columns[0]), len(o.columns))
             else:
-                apart.append((field, o.columns, np.empty((instances, count), field.dtype)))
-                outputs.append((o.name, apart[-1][2], 0, count, False))
-        self.sequence.run(1, instances, inputs, {}, outputs)
-        for field, columns, values in apart:
-            field[:, columns] = values
+                place = rooms.room(f"apart {o.name}", len(o.columns))
+                apart.append((o, place))
+            outputs.append(place.named(o.name))
+        self.sequence.run(1, rooms.instances, inputs, {}, outputs, stream=rooms.stream)
+        for o, found in apart:
+            for first, at, count in neighbours(o.columns):
+                rooms.copy(found.part(first, count), fields[o.field].part(at, count))
 
 
 class FieldKernels:
     """Kernels for the fields of one model, made when they are first asked for.
 
-    sensors   those that the engine measures
-    varied    fields of the model that are given too
+    sensors         those that the engine measures
+    varied          fields of the model that are given too
+    after_defaults  on a device, where no field of the model differs: the numbers (n) of a field after a step from the
+                    defaults. Kernels give these where their input `anew` is above zero
     """
 
     def __init__(
@@ -85,7 +95,9 @@ class FieldKernels:
         active: npt.NDArray[np.bool_],
         dtype: str,
         varied: tuple[str, ...] = (),
+        after_defaults: Callable[[str], npt.NDArray[Any]] | None = None,
     ) -> None:
+        self.after_defaults = after_defaults
         self.m, self.model, self.sensors, self.active, self.dtype = m, model, sensors, active, dtype
         self.data = data = mujoco.MjData(m)
         self.shapes = {name: tuple(np.shape(getattr(data, name))) or (1,) for name in COMPONENTS}
@@ -96,7 +108,9 @@ class FieldKernels:
         self.made: dict[tuple[str, ...], list[Kernel]] = {}
 
     def kernels(self, parts: tuple[str, ...]) -> list[Kernel]:
-        """For what `parts_of` returns."""
+        """Return the kernels of what `parts_of` returns."""
+        if not parts:
+            return []
         if parts not in self.made:
             self.made[parts] = self.make(parts)
         return self.made[parts]
@@ -136,7 +150,11 @@ class FieldKernels:
         instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
         try:
             whole = text(instance)
+            anew: Any = symbols(trace.input("anew", 1))[0] if self.after_defaults else None
             for output, values in whole:
+                if self.after_defaults:
+                    usual = self.after_defaults(output.field)[output.columns]
+                    values = np.where(anew > 0, usual, symbols(values)).tolist()
                 trace.output(output.name, values)
         finally:
             trace.close()
@@ -167,3 +185,9 @@ def field_shape(m: Any, name: str) -> tuple[int, ...]:
 def output(name: str, values: list[Any]) -> Output:
     """A whole field."""
     return Output(name, name, np.arange(len(values)))
+
+
+def neighbours(columns: npt.NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    """Return the runs of consecutive columns: (index of the first, its column, their number)."""
+    starts = [0, *(np.flatnonzero(np.diff(columns) != 1) + 1).tolist(), len(columns)]
+    return [(a, int(columns[a]), b - a) for a, b in pairwise(starts) if b > a]

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import ARRAYS, MOST, MOVED, bad_rows
+from ..._memory.rooms import Rooms, place_of
+from ..engine import ARRAYS
 from ..fields.kernels import SOLVED
 from ..fields.table import parts_of
-from ..observing import ALL, compute
+from ..observing import ALL, compute, measures_apart
+from ..programs import MOST, MOVED
 from .recording import fresh
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..advance import Rows
     from ..engine import Engine
+    from ..steps import Steps
     from .recording import Part
 
     Array = npt.NDArray[Any]
@@ -28,22 +30,16 @@ DRIVING = ("ctrl", "qfrc_applied", "xfrc_applied")  # fields that may differ fro
 MOST_NUMBERS = 1 << 24  # largest size of a run's states at once
 
 
-def roll_as_one(
-    engine: Engine,
-    r: Rows,
-    nstep: int,
-    control: Array | None,
-    columns: Array,
-    fields: dict[str, Array],
-    part: Part,
-) -> bool:
+def roll_as_one(steps: Steps, nstep: int, control: Array | None, columns: Array, part: Part) -> bool:
     """Like `roll` (roll.py). Returns False, with nothing done, where the steps must run one by one."""
+    engine, memory = steps.engine, steps.memory
+    fields = {name: memory.array(memory.fields[name]) for name in memory.names()}
     wanted = {**part.fields, **fields}
-    if engine.histories is not None:
+    if engine.has_histories:
         return False
-    if not engine.moves or not len(r.time) or (engine.runs_rk4 and wanted) or not can_drive(engine, control, columns):
+    if not engine.moves or (engine.runs_rk4 and wanted) or not can_drive(engine, control, columns):
         return False
-    whole = Whole(engine, r, nstep, control, columns, list(wanted))
+    whole = Whole(steps, nstep, control, columns, list(wanted))
     with np.errstate(invalid="ignore", over="ignore"):
         if not whole.run():
             return False
@@ -67,12 +63,12 @@ class Whole:
     found    name -> (n, nstep, k) of the solver
     """
 
-    def __init__(
-        self, engine: Engine, r: Rows, nstep: int, control: Array | None, columns: Array, fields: list[str]
-    ) -> None:
-        self.engine, self.r, self.nstep, self.control, self.columns = engine, r, nstep, control, columns
+    def __init__(self, steps: Steps, nstep: int, control: Array | None, columns: Array, fields: list[str]) -> None:
+        engine = steps.engine
+        self.steps, self.engine, self.r = steps, engine, steps.memory
+        self.nstep, self.control, self.columns = nstep, control, columns
         self.parts = parts_of(fields, ALL)
-        n, layout = len(r.time), engine.layout
+        n, layout = self.r.instances, engine.layout
         self.moved = {
             name: np.empty((n, nstep + 1, layout.width(name)), engine.dtype) for name in MOVED if layout.width(name)
         }
@@ -88,12 +84,12 @@ class Whole:
     def run(self) -> bool:
         """Run the rollout; return False where a number is bad."""
         engine, r = self.engine, self.r
-        n, layout = len(r.time), engine.layout
-        if len(bad_rows(r.state[:, : engine.moved])) or len(engine.bad_controls(r.state)):
+        n, layout = r.instances, engine.layout
+        if not self.steps.looks_fine():
             return False
         if sum(x.size for x in (*self.moved.values(), *self.found.values())) > MOST_NUMBERS:
             return False
-        inputs = engine.inputs(r.state, r.values)
+        inputs = self.steps.inputs()
         if self.control is not None:
             each = {ARRAYS[name]: x for name in DRIVING if (x := self.driven(name)) is not None}
             inputs = [i for i in inputs if i[0] not in each]
@@ -103,14 +99,14 @@ class Whole:
         for name, x in self.moved.items():
             x[:, 0] = r.state[:, layout.columns[name]]
         if "qpos" in self.moved:
-            self.moved["qpos"][:, 0] = engine.with_unit_quaternions(r.state)
+            self.moved["qpos"][:, 0] = r.array(self.steps.state("qpos"))
         engine.sequence_for(outputs).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
         return all(bool(np.abs(x).max(initial=0) <= MOST) for x in self.moved.values())
 
     @property
     def step_length(self) -> Array:
         """Return the timestep (n, 1), or (1, 1) where it is the same for all."""
-        return np.reshape(self.engine.step_length(self.r.values), (-1, 1))
+        return np.reshape(self.steps.step_length(), (-1, 1))
 
     def times(self) -> Array:
         """Return the time (n, nstep) at the end of each step."""
@@ -120,12 +116,13 @@ class Whole:
     def record(self, part: Part, fields: dict[str, Array]) -> None:
         for columns, array in part.states:
             array[part.where] = self.states(columns, array.dtype)
-        n, size = len(self.r.time), self.nstep
+        n, size = self.r.instances, self.nstep
         names = [*{**part.fields, **fields}]
         sizes = {name: (part.fields[name].shape[2] if name in part.fields else fields[name].shape[1]) for name in names}
         shown = {name: fresh(self.engine, name, n * size, sizes[name]) for name in names}
         given = self.given() if names else {}
-        compute(self.engine, self.parts, given, shown, n * size)
+        places, outputs = ({name: place_of(x) for name, x in arrays.items()} for arrays in (given, shown))
+        compute(self.engine, self.engine.fields, self.parts, places, outputs, Rooms(self.engine.dtype, n * size))
         for name, x in shown.items():
             every = x.reshape(n, size, sizes[name])
             if name in part.fields:
@@ -136,34 +133,37 @@ class Whole:
     def states(self, columns: Array, dtype: Any) -> Array:
         """Return the state (n, nstep, len(columns)) after each step."""
         layout, r = self.engine.layout, self.r
-        found = np.empty((len(r.time), self.nstep, len(columns)), dtype)
+        found = np.empty((r.instances, self.nstep, len(columns)), dtype)
+        driven = {} if self.control is None else {column: k for k, column in enumerate(self.columns.tolist())}
         for k, column in enumerate(columns.tolist()):
             name = next(name for name, c in layout.columns.items() if c.start <= column < c.stop)
             own = int(column - layout.columns[name].start)
-            driven = np.flatnonzero(self.columns == column).tolist() if self.control is not None else []
             if name == "time":
                 found[:, :, k] = self.times()
             elif name in self.moved:
                 found[:, :, k] = self.moved[name][:, 1:, own]
-            elif len(driven):
-                assert self.control is not None
-                found[:, :, k] = self.control[:, :, driven[0]]
+            elif column in driven and self.control is not None:
+                found[:, :, k] = self.control[:, :, driven[column]]
             else:
                 found[:, :, k] = r.state[:, column, None]
         return found
 
     def given(self) -> dict[str, Array]:
         """Return the inputs of field kernels (n nstep, k): the state before each step, and its solution."""
-        n, layout = len(self.r.time), self.engine.layout
-        constant = self.engine.given(self.r.state, self.r.values)
+        n, layout = self.r.instances, self.engine.layout
+        read = {name for kernel in self.engine.fields.kernels(self.parts) for name in kernel.given}
         arrays = {}
-        for name, x in constant.items():
+        for name, place in self.steps.given().items():
+            if name not in read and not measures_apart(self.engine, self.parts):
+                continue
             each = self.driven(name) if name in DRIVING else None
             if name in self.moved:
                 each = self.moved[name][:, :-1]
             if name == "time":
                 each = (self.times() - self.step_length)[:, :, None].astype(self.engine.dtype)
-            arrays[name] = np.repeat(x, self.nstep, axis=0) if each is None else each.reshape(n * self.nstep, -1)
+            if each is None:
+                each = np.repeat(self.r.array(place)[:, None], self.nstep, axis=1)
+            arrays[name] = each.reshape(n * self.nstep, -1)
         if "qacc_warmstart" in self.moved:
             arrays["qacc"] = self.moved["qacc_warmstart"][:, 1:].reshape(n * self.nstep, layout.width("qvel"))
         arrays.update({name: x.reshape(n * self.nstep, -1) for name, x in self.found.items() if name in SOLVED})

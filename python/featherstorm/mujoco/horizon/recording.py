@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..engine import Engine
     from ..simulations import Simulations
+    from ..storage import Storage
 
     Array = npt.NDArray[Any]
 
@@ -77,15 +78,15 @@ class Part:
     def among(self, rows: Array) -> Part:
         return Part(self.states, self.fields, self.where[rows])
 
-    def write(self, k: int, state: Array, time: Array, fields: dict[str, Array]) -> None:
+    def write(self, k: int, memory: Storage) -> None:
         """Record the state after step k."""
         for columns, array in self.states:
-            found = state[:, columns]
+            found = memory.state[:, columns]
             if len(columns) and columns[0] == 0:
-                found[:, 0] = time
+                found[:, 0] = memory.time
             array[self.where, k] = found
         for name, array in self.fields.items():
-            array[self.where, k] = fields[name]
+            array[self.where, k] = memory.array(memory.fields[name])
 
     def repeat(self, k: int) -> None:
         """Repeat the record of step k in all later ones."""

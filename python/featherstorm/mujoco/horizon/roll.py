@@ -6,68 +6,59 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..advance import LAST, NO_AUTORESET, NUMBER, Rows, advance
-from ..observing import observe_step, watched
+from ..programs import NO_AUTORESET, NUMBER
+from ..steps import Steps
 from .fused import roll_as_one
-from .recording import fresh
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..engine import Engine
     from .recording import Part
 
     Array = npt.NDArray[Any]
 
 
-def roll(
-    engine: Engine,
-    r: Rows,
-    nstep: int,
-    control: Array | None,
-    columns: Array,
-    fields: dict[str, Array],
-    part: Part,
-) -> None:
-    """Run nstep steps of simulations, in place: as one run, or step by step where a simulation is bad.
+def roll(steps: Steps, nstep: int, control: Array | None, columns: Array, part: Part) -> None:
+    """Run nstep steps of the simulations of a storage on the host, as one run or, where one is bad, step by step.
+
+    Bound fields are computed too.
 
     control   (n, nstep, len(columns)) values of these columns of the state before each step
-    fields    name -> (n, k) bound fields, updated by the last step
+    part      records, of fields that are bound
     """
-    if roll_as_one(engine, r, nstep, control, columns, fields, part):
-        return
-    n = len(r.time)
-    shown = {**{name: fresh(engine, name, n, x.shape[2]) for name, x in part.fields.items()}, **fields}
-    warnings = np.zeros_like(r.warning)
-    going = np.arange(n)
+    if not roll_as_one(steps, nstep, control, columns, part):
+        before, steps.memory.counted[...] = steps.memory.counted.copy(), 0
+        roll_one_by_one(steps, nstep, control, columns, part)
+        add_warnings(steps, before)
+
+
+def roll_one_by_one(steps: Steps, nstep: int, control: Array | None, columns: Array, part: Part) -> None:
+    """Like `roll`, step by step; a simulation with a warning stops."""
+    memory, going = steps.memory, np.arange(steps.memory.instances)
+    some, names = steps, memory.names()
     for k in range(nstep):
-        if not len(going):
-            break
-        everything = Rows(r.state, r.time, warnings, r.values)
-        now = everything if len(going) == n else everything.taken(going)
-        seen = shown if len(going) == n else {name: x[going] for name, x in shown.items()}
         if control is not None:
-            now.state[:, columns] = control[going, k]
-        last = advance(engine, now, 1, watched(engine, seen))
-        if last is not None:
-            observe_step(engine, now.state, now.values, last, seen)
-        some = part if len(going) == n else part.among(going)
-        some.write(k, now.state, now.time, seen)
-        if len(going) < n:
-            everything.put(going, now)
-            for name, x in seen.items():
-                shown[name][going] = x
-        stopped = now.warning[:, :, NUMBER].any(axis=1)
-        if stopped.any():
-            part.among(going[stopped]).repeat(k)
-            going = going[~stopped]
-    count_warnings(engine, r, warnings)
+            some.memory.state[:, columns] = control[going, k]
+        some.advance(1, names)
+        part.among(going).write(k, some.memory)
+        stopped = some.memory.counted[:, :, NUMBER].any(axis=1)
+        if not stopped.any() and k < nstep - 1:
+            continue
+        part.among(going[stopped]).repeat(k)
+        if some is not steps:
+            memory.put(going, some.memory)
+        going = going[~stopped]
+        if k == nstep - 1 or not len(going):
+            break
+        some = Steps(steps.engine, memory.taken(going))
 
 
-def count_warnings(engine: Engine, r: Rows, new: Array) -> None:
-    """Add new warnings; a simulation that was reset has only these."""
-    rows = np.flatnonzero(new[:, :, NUMBER].any(axis=1))
-    if not int(engine.m.opt.disableflags) & NO_AUTORESET:
-        r.warning[rows] = 0
-    r.warning[rows, :, NUMBER] += new[rows, :, NUMBER]
-    r.warning[rows, :, LAST] = np.where(new[rows, :, NUMBER] > 0, new[rows, :, LAST], r.warning[rows, :, LAST])
+def add_warnings(steps: Steps, before: Array) -> None:
+    """Add new warnings to those before; a simulation that was reset has only the new ones."""
+    counted, resets = steps.memory.counted, not int(steps.engine.m.opt.disableflags) & NO_AUTORESET
+    new = counted[:, :, NUMBER] > 0
+    rows = new.any(axis=1)
+    before[rows & resets] = 0
+    before[:, :, NUMBER] += counted[:, :, NUMBER]
+    counted[:, :, NUMBER] = before[:, :, NUMBER]
+    counted[:, :, 0] = np.where(new, counted[:, :, 0], before[:, :, 0])

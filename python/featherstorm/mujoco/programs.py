@@ -1,6 +1,7 @@
-"""Programs before and after a step on a device, traced: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
+"""Programs before and after a step, traced: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
 
-Nothing waits for their results: bad numbers are counted on the device, and their simulations are reset there.
+On a device nothing waits for their results: bad numbers are counted there, and their simulations are reset there. On
+the host `look` and `look_after` find bad numbers, and the others run where there are some.
 
 Comparisons are written so that NaN fails them: x is good where |x| < bound. A condition must not be inverted (not bad =
 good), because both are false for NaN.
@@ -13,21 +14,27 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from ... import _featherstorm
-from ...symbols import symbols, values_of
-from ..advance import BAD_CTRL, BAD_QACC, BAD_QPOS, BAD_QVEL, NO_AUTORESET
-from ..engine import MOST, MOVED, QUATERNION_SLACK
-from ..inputs import array_name
+from .. import _featherstorm
+from ..symbols import symbols, values_of
+from .inputs import array_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from ..engine import Engine
+    from .engine import Engine
 
     Array = npt.NDArray[Any]
     Trace = _featherstorm.Trace
+
+NO_AUTORESET = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+BAD_QPOS, BAD_QVEL = int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQVEL)
+BAD_QACC, BAD_CTRL = int(mujoco.mjtWarning.mjWARN_BADQACC), int(mujoco.mjtWarning.mjWARN_BADCTRL)
+NUMBER = 1  # column of a warning; column 0 has its last information
+MOST = 1e10  # mjMAXVAL: numbers beyond are bad
+QUATERNION_SLACK = {"float32": 1e-5, "float64": 1e-10}  # largest difference of a squared length from 1
+MOVED = ("qpos", "qvel", "act", "qacc_warmstart")  # fields of the state that a step changes
 
 CAUSES = (BAD_QPOS, BAD_QVEL, BAD_QACC, BAD_CTRL)
 # of a simulation: the time from which its steps are counted, their number, the time of its given state, the timestep
@@ -54,7 +61,7 @@ def give(trace: Trace, name: str, *parts: Any) -> None:
 
 
 def first_bad(good: Any) -> Any:
-    """The number of the first that is not good, len(good) where all are."""
+    """Return the number of the first condition that does not hold, len(good) where all hold."""
     found: Any = float(len(good))
     for k in range(len(good) - 1, -1, -1):
         found = np.where(good[k], found, float(k))
@@ -62,21 +69,21 @@ def first_bad(good: Any) -> Any:
 
 
 def differing(trace: Trace, engine: Engine, name: str, same: Any) -> Any:
-    """Numbers of a field of the model, an input where simulations have their own; `same` where they have not."""
+    """Return a field of the model: an input where simulations differ in it, else `same`."""
     if name not in engine.varied:
         return same
     return numbers(trace, array_name(name), int(np.size(same)))
 
 
 def defaults(trace: Trace, engine: Engine) -> Any:
-    """The row of the defaults."""
+    """Return the row of the defaults."""
     if not any(name in engine.varied for name, *_ in engine.layout.defaults()):
         return engine.initial
     return with_defaults(trace, engine, symbols(engine.initial.tolist()))
 
 
 def with_defaults(trace: Trace, engine: Engine, row: Any) -> Any:
-    """`row` with the defaults of fields of the model that differ."""
+    """Return `row` with the defaults that follow from fields of the model in which simulations differ."""
     for name, columns, places in engine.layout.defaults():
         if name in engine.varied:
             row[columns] = numbers(trace, array_name(name), int(np.size(getattr(engine.m, name))))[places]
@@ -84,7 +91,7 @@ def with_defaults(trace: Trace, engine: Engine, row: Any) -> Any:
 
 
 class Simulated:
-    """The numbers of one simulation while a text goes on with them.
+    """The numbers of one simulation within a program.
 
     state    (nstate) of mjSTATE_INTEGRATION
     """
@@ -122,9 +129,52 @@ class Simulated:
 
 
 def good_numbers(engine: Engine, x: Any) -> Any:
-    """Up to mjMAXVAL."""
+    """Return conditions that hold for numbers up to mjMAXVAL."""
     kind = np.dtype(engine.dtype).type
     return np.absolute(x) < float(np.nextafter(kind(MOST), kind(np.inf)))
+
+
+def look(engine: Engine) -> Trace:
+    """Find simulations with bad numbers, and normalise quaternions.
+
+    in   qpos, qvel, ctrl
+    out  odd: 1 where a number is bad; q: qpos with quaternions of unit length, where the model has quaternions
+    """
+
+    def text(trace: Trace) -> None:
+        m = engine.m
+        qpos, qvel, ctrl = (numbers(trace, name, n) for name, n in (("qpos", m.nq), ("qvel", m.nv), ("ctrl", m.nu)))
+        give(
+            trace,
+            "odd",
+            any_bad([*good_numbers(engine, qpos), *good_numbers(engine, qvel), *good_controls(engine, ctrl)]),
+        )
+        if engine.quaternions:
+            give(trace, "q", with_unit_quaternions(engine, qpos))
+
+    return recorded(text)
+
+
+def look_after(engine: Engine, fields: tuple[str, ...]) -> Trace:
+    """Find simulations in which steps found a bad number.
+
+    in   fields of the state
+    out  odd: 1 where a number is bad
+    """
+
+    def text(trace: Trace) -> None:
+        found = [numbers(trace, name, engine.layout.width(name)) for name in fields]
+        give(trace, "odd", any_bad([good for x in found for good in good_numbers(engine, x)]))
+
+    return recorded(text)
+
+
+def any_bad(good: list[Any]) -> Any:
+    """Return 1 where one of some conditions does not hold, else 0."""
+    found: Any = 0.0
+    for condition in good:
+        found = np.where(condition, found, 1.0)
+    return found
 
 
 def begin(engine: Engine, driven: Array) -> Trace:
@@ -157,7 +207,7 @@ def begin(engine: Engine, driven: Array) -> Trace:
                 bad = np.where(first > len(x) - 0.5, 0.0, np.where(run > 0, resets, 0.0))
                 s.begin_anew(cause, bad, first, row, 0.0)
         if m.nu:
-            first = first_bad_control(s)
+            first = first_bad_control(engine, s.of("ctrl"))
             bad = np.where(first > m.nu - 0.5, 0.0, 1.0)
             times = np.where(run > 0, counts, 0.0)
             s.count(BAD_CTRL, np.where(bad > 0, times, 0.0), times, first)
@@ -167,28 +217,34 @@ def begin(engine: Engine, driven: Array) -> Trace:
     return recorded(text)
 
 
-def first_bad_control(s: Simulated) -> Any:
-    ctrl = s.of("ctrl")
+def first_bad_control(engine: Engine, ctrl: Any) -> Any:
+    return first_bad(good_controls(engine, ctrl))
+
+
+def good_controls(engine: Engine, ctrl: Any) -> Any:
+    """Return conditions that hold for good controls: up to mjMAXVAL, or within a range."""
+    if not engine.m.nu:
+        return []
     held = np.where(ctrl < 0, 1.0, np.where(ctrl > -1, 1.0, 0.0)) > 0.5  # a range holds all but NaN
-    good = good_numbers(s.engine, ctrl)
-    good[s.engine.clamps] = held[s.engine.clamps]
-    return first_bad(good)
+    good = good_numbers(engine, ctrl)
+    good[engine.clamps] = held[engine.clamps]
+    return good
 
 
 def give_inputs(trace: Trace, s: Simulated) -> None:
-    """q and ctrl as a step takes them: quaternions of length one, controls zero where one of them is bad."""
+    """Give q and ctrl as a step reads them: quaternions of unit length, controls zero where one of them is bad."""
     if n := s.engine.m.nu:
-        give(trace, "ctrl", np.where(first_bad_control(s) > n - 0.5, s.of("ctrl"), 0.0))
+        give(trace, "ctrl", np.where(first_bad_control(s.engine, s.of("ctrl")) > n - 0.5, s.of("ctrl"), 0.0))
     if s.engine.m.nq:
         give(trace, "q", with_unit_quaternions(s.engine, s.of("qpos")))
 
 
 def begin_again(engine: Engine) -> Trace:
-    """Begins anew where the acceleration of a step is bad, which goes again from there.
+    """Reset simulations with a bad acceleration, before their step runs again.
 
-    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which
-         simulations
-    out  state_again, clock_again, warning_again; q and ctrl as in `begin`; anew: 1 where the step goes again
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: the results of the step; run > 0: the
+         simulations that run
+    out  state_again, clock_again, warning_again; q and ctrl as in `begin`; anew: 1 where the step runs again
     """
 
     def text(trace: Trace) -> None:
@@ -196,7 +252,7 @@ def begin_again(engine: Engine) -> Trace:
         begun = numbers(trace, "state_begun", engine.layout.size)
         clock = numbers(trace, "clock_begun", CLOCK)
         s = Simulated(engine, begun, clock, numbers(trace, "warning_begun", WARNING))
-        acceleration = numbers(trace, "moved", moved_size(engine))[-engine.layout.width("qacc_warmstart") :]
+        acceleration = numbers(trace, "moved", moved_size(engine))[moved_columns(engine)["qacc_warmstart"]]
         first = first_bad(good_numbers(engine, acceleration))
         anew = np.where(first > len(acceleration) - 0.5, 0.0, np.where(run > 0, 1.0, 0.0))
         s.begin_anew(BAD_QACC, anew, first, defaults(trace, engine), 0.0)
@@ -208,7 +264,7 @@ def begin_again(engine: Engine) -> Trace:
 
 
 def with_unit_quaternions(engine: Engine, qpos: Any) -> Any:
-    """qpos with quaternions of length one, 1 0 0 0 for those without length."""
+    """Return qpos with quaternions of unit length, 1 0 0 0 for those of zero length."""
     q = qpos.copy()
     for c in engine.quaternions:
         x = qpos[c : c + 4]
@@ -220,13 +276,13 @@ def with_unit_quaternions(engine: Engine, qpos: Any) -> Any:
 
 
 def end(engine: Engine, stepped: Array | None) -> Trace:
-    """Goes on to the end of a step; where the acceleration is bad, to the end of one from the defaults.
+    """End a step; where the acceleration is bad, end one from the defaults.
 
-        t = t_0 + n h,   t_0 is taken anew where h is another than that of the step before
+        t = t_0 + n h,   counting starts again where h differs from the step before
 
     stepped   the row of the defaults a step later; None: accelerations were looked at before
-    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: what the step changed; run > 0: which
-         simulations
+    in   state_begun, clock_begun, warning_begun as `begin` has them, moved: the results of the step; run > 0: the
+         simulations that run
     out  state, clock, warning; going: 1 where the step was run and had no warning; with `stepped` anew: 1 where the
          acceleration was bad
     """
@@ -236,11 +292,9 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
         clock = numbers(trace, "clock_begun", CLOCK)
         begun = numbers(trace, "state_begun", engine.layout.size)
         s = Simulated(engine, begun, clock, numbers(trace, "warning_begun", WARNING))
-        moved, at = numbers(trace, "moved", moved_size(engine)), 0
-        for name in MOVED if engine.moves else ():
-            n = engine.layout.width(name)
-            s.state[engine.layout.columns[name]] = moved[at : at + n]
-            at += n
+        moved = numbers(trace, "moved", moved_size(engine))
+        for name, columns in moved_columns(engine).items():
+            s.state[engine.layout.columns[name]] = moved[columns]
         h, before = differing(trace, engine, "opt.timestep", [engine.timestep])[0], s.length
         other = np.where(before < h, 1.0, np.where(h < before, 1.0, 0.0))
         s.base = np.where(other > 0, s.base + s.passed * before, s.base)
@@ -252,7 +306,7 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
             anew = np.where(first > len(acceleration) - 0.5, 0.0, np.where(run > 0, 1.0, 0.0))
             s.begin_anew(BAD_QACC, anew, first, stepped, 1.0)
         s.state[0] = s.base + s.passed * h
-        # those that do not run stay
+        # simulations that do not run stay
         own = (s.base, s.passed, s.length)
         s.base, s.passed, s.length = (np.where(run > 0, x, kept) for x, kept in zip(own, (*clock[:2], before)))
         s.state = np.where(run > 0, s.state, begun)
@@ -264,15 +318,26 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
     return recorded(text)
 
 
+def moved_columns(engine: Engine) -> dict[str, slice]:
+    """Return the columns of each field of the state in the results of a step, one after another."""
+    if not engine.moves:
+        return {}
+    found, first = {}, 0
+    for name in (*MOVED, "history"):
+        found[name] = slice(first, first + engine.layout.width(name))
+        first = found[name].stop
+    return found
+
+
 def moved_size(engine: Engine) -> int:
-    """Numbers of a step's `moved`: MOVED, one after another."""
-    return sum(engine.layout.width(name) for name in MOVED) if engine.moves else 0
+    """Return the number of results of a step."""
+    return sum(engine.layout.width(name) for name in moved_columns(engine))
 
 
 def put(engine: Engine, key: int) -> Trace:
-    """Sets simulations to a row, that of a keyframe or for -1 that of the defaults, and forgets their warnings.
+    """Set simulations to the row of a keyframe, or of the defaults for -1, without warnings.
 
-    in   state, clock, warning, row (nstate); run > 0: which simulations
+    in   state, clock, warning, row (nstate); run > 0: the simulations to set
     out  state_begun, clock_begun, warning_begun
     """
 
@@ -338,9 +403,16 @@ def last_of_runge_kutta(engine: Engine) -> Trace:
     return recorded(text)
 
 
-def warnings_of(found: Array) -> npt.NDArray[np.int32]:
-    """(n, mjNWARNING, 2) of an array (n, WARNING)."""
-    counted = np.zeros((len(found), int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
+def warnings_of(found: Array, counted: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Write numbers (n, WARNING) of programs to warnings (n, mjNWARNING, 2)."""
     for k, cause in enumerate(CAUSES):
         counted[:, cause] = found[:, 2 * k : 2 * k + 2]
     return counted
+
+
+def causes_in(counted: npt.NDArray[np.int32]) -> Array:
+    """Return the numbers (n, WARNING) of programs for warnings (n, mjNWARNING, 2)."""
+    found = np.zeros((len(counted), WARNING))
+    for k, cause in enumerate(CAUSES):
+        found[:, 2 * k : 2 * k + 2] = counted[:, cause]
+    return found

@@ -1,1 +1,0 @@
-"""Batches whose simulations are in the memory of a CUDA device."""
