@@ -152,7 +152,8 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
-  const T tangent = is_traced<T> ? answer.weight : min(answer.weight, T(g.greatest));  // tracing: for both precisions
+  constexpr bool bounded = !is_traced<T> && !std::is_same_v<P, double>;  // traced programs serve both precisions
+  const T tangent = bounded ? T(min(answer.weight, T(g.greatest))) : answer.weight;
   for (int k = 0; k < dimension; k++) {
     const T aref =
         k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
@@ -161,7 +162,7 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
     rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
   }
   // mu as of the impedance ratio that gives these tangents
-  if (!is_traced<T> && some(answer.weight - tangent))
+  if (bounded && some(answer.weight - tangent))
     rows.friction[0] = rows.friction[0] * sqrt(answer.weight * rcp(tangent));
 }
 // in   A  inverse inertia along the contact's first row or edge

@@ -79,12 +79,14 @@ template <class T> FS_HD T detection_among(const auto& solver, int p, const auto
 
 // Set the rows of a contact by MuJoCo's law.
 template <class T>
-FS_CALLED FS_HD void set_soft_rows(const auto& solver, const ContactLaw<T>& law, const auto& pair,
-                                   std::span<const PathColumn> path, auto& of_contacts, const auto& weights,
-                                   const T& distance, const T* velocity, const auto& numbers) {
+FS_HD void set_soft_rows(const auto& solver, const ContactLaw<T>& law, const auto& pair,
+                         std::span<const PathColumn> path, auto& of_contacts, const auto& weights, const T& distance,
+                         const T* velocity, const auto& numbers) {
   const T inertia = contact_inertia(solver.own, law, pair, path, of_contacts.jacobian(), weights);
   set_contact_rows(law, pair, inertia, distance, velocity, numbers);
 }
+// On devices, a function that is not inlined: kernels in float then spill less, and those in double more.
+template <class T> FS_CALLED FS_HD void set_soft_rows_by_call(auto&... arguments) { set_soft_rows<T>(arguments...); }
 
 // Find the contacts of a pair, and its margin, with the numbers of these instances if its sizes differ. If the geoms
 // have derivatives (U), so do the contacts.
@@ -303,8 +305,12 @@ FS_HD void find_contacts(const auto& solver, const auto& X, const auto& twist, c
       const ConstraintRows<ScratchArray<T>> numbers{
           {}, position.data(), of_contacts.D(), of_contacts.aref(), active.data(), of_contacts.friction()};
       const auto set_rows = [&](const auto& of_pair) {
-        if (!solver.rigid)
-          return set_soft_rows(solver, law, of_pair, path, of_contacts, weights, distance, velocity, numbers);
+        if (!solver.rigid) {
+          if constexpr (std::is_same_v<T, float>)
+            return set_soft_rows_by_call<T>(solver, law, of_pair, path, of_contacts, weights, distance, velocity,
+                                            numbers);
+          return set_soft_rows<T>(solver, law, of_pair, path, of_contacts, weights, distance, velocity, numbers);
+        }
         const T gap = distance - (margin - T(solver.rigid->look_ahead));
         instances &=
             instances_above_zero(rigid_contact_rows(law.rows.timestep, *solver.rigid, of_pair, gap, velocity, numbers));

@@ -115,8 +115,7 @@ TEST(ContactRows, HaveTheRegularisationOfTheBook) {
     }
 }
 
-// In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this.
-// The world's numbers decide, not the scalar: a traced program serves both precisions.
+// The world's numbers decide whether rows are bounded, not the scalar: a traced program serves both precisions.
 TEST(ContactRows, AreBoundedInFloatAlone) {
   World<double> w;
   w.contacts.elliptic = true;
@@ -129,18 +128,21 @@ TEST(ContactRows, AreBoundedInFloatAlone) {
   EXPECT_FALSE(contact_law<Expr>(w).single);
 }
 
+// In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this. Dual
+// numbers show it with the digits of double, whose own rows have no bound.
 TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
   ContactPair<double> pair;
   const double friction[] = {0.8, 0.7, 0.02, 0.003, 0.001}, impedance[] = {0.9, 0.999, 0.001, 0.5, 2};
   std::copy_n(friction, 5, pair.friction), std::copy_n(impedance, 5, pair.softness.impedance);
   pair.softness.power = 2, pair.softness.reference[0] = 0.02, pair.softness.reference[1] = 1;
   pair.dimension = 6;
-  const double A = 0.37, v[6] = {0.3, -0.2, 0.1, 2, -1, 0.5};
-  struct Rows { double position[6], D[6], aref[6], active[6], f[6]; };
+  using T = Dual<double>;
+  const T A(0.37), v[6] = {T(0.3), T(-0.2), T(0.1), T(2.0), T(-1.0), T(0.5)};
+  struct Rows { T position[6], D[6], aref[6], active[6], f[6]; };
   const auto rows_of = [&](double ratio, bool single, double distance) {
     Rows x;
-    set_contact_rows(ContactLaw<double>{{0.002, true, false}, ratio, true, false, single}, pair, A, distance, v,
-                     ConstraintRows<double*>{{}, x.position, x.D, x.aref, x.active, x.f});
+    set_contact_rows(ContactLaw<T>{{T(0.002), true, false}, T(ratio), true, false, single}, pair, A, T(distance), v,
+                     ConstraintRows<T*>{{}, x.position, x.D, x.aref, x.active, x.f});
     return x;
   };
   for (const double distance : {-0.0001, -0.002}) {
@@ -148,11 +150,11 @@ TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
     for (const double times : {0.5, 1.0, 20.0}) {
       const Rows single = rows_of(times * ratio, true, distance),
                  same = rows_of(std::min(times, 1.0) * ratio, false, distance);
-      EXPECT_LE(A * single.D[1], 1e5 * (1 + 1e-12));
+      EXPECT_LE(A.x * single.D[1].x, 1e5 * (1 + 1e-12));
       for (int k = 0; k < 6; k++) {
-        EXPECT_NEAR(single.D[k], same.D[k], 1e-12 * same.D[k]);
-        EXPECT_NEAR(single.f[k], same.f[k], 1e-12 * same.f[k]);
-        EXPECT_EQ(single.aref[k], same.aref[k]);
+        EXPECT_NEAR(single.D[k].x, same.D[k].x, 1e-12 * same.D[k].x);
+        EXPECT_NEAR(single.f[k].x, same.f[k].x, 1e-12 * same.f[k].x);
+        EXPECT_EQ(single.aref[k].x, same.aref[k].x);
       }
     }
   }
