@@ -113,13 +113,13 @@ FS_HD Vec3<T> solid_normal(GeomType type, const Vec3<T>& size, const Vec3<T>& v,
     }
     default: break;
   }
-  // the face whose plane is nearest to s; of a cylinder: its side, then its ends
+  // of the faces that the ray crosses, the one nearest to s; of a cylinder: its side, then its ends
   const bool box = type == GeomType::Box;
-  const T across = box ? zero : T(sqrt(s.x() * s.x() + s.y() * s.y()));
-  T least = box ? T(abs(abs(s.x()) - size.x())) : T(abs(across - size.x()));
-  Vec3<T> n = box ? Vec3<T>{side * sign(v.x()), zero, zero} : Vec3<T>{s.x(), s.y(), zero};
-  for (int k = box ? 1 : 2; k < 3; k++) {
-    const T away = abs(abs(s(k)) - (box ? size(k) : size.y()));
+  const T far(all_the_way), across = box ? zero : T(sqrt(s.x() * s.x() + s.y() * s.y()));
+  T least = box ? far : T(abs(across - size.x()));
+  Vec3<T> n{s.x(), s.y(), zero};
+  for (int k = box ? 0 : 2; k < 3; k++) {
+    const T away = select(T(1e-15) < abs(v(k)), abs(abs(s(k)) - (box ? size(k) : size.y())), far);
     const auto nearer = away < least;
     least = min(away, least);
     for (int i = 0; i < 3; i++) n(i) = select(nearer, i == k ? T(side * sign(v(k))) : zero, n(i));

