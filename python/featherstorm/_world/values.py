@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .names import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -70,7 +71,6 @@ def check_bound(model: Model, label: str) -> None:
     if not model.parameters:
         return
     from ..mujoco.inputs import TABLES, check_values, is_input
-    from .names import compiled
 
     m, values = compiled(model), {}
     for name in model.parameters:

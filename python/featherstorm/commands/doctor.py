@@ -6,6 +6,8 @@ import os
 import platform
 import shutil
 import subprocess
+import warnings
+from importlib import metadata, util
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +65,6 @@ def main(options: argparse.Namespace) -> int:
 
 def check_robot(model: models.Model) -> int:
     """Make the kernels of common operations, and print their differences from the algorithms in double precision."""
-    import warnings
-
     for notice in model.notices:
         say("notice", notice)
     with warnings.catch_warnings():
@@ -102,8 +102,6 @@ def say(what: str, text: str) -> None:
 
 
 def version(package: str) -> str | None:
-    from importlib import metadata
-
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -122,8 +120,6 @@ def cache() -> str:
 
 def viewing() -> str:
     """Return a line on the available viewers, and on missing packages."""
-    from importlib import util
-
     try:
         from ..viewing.frames import opengl
     except ImportError as error:

@@ -15,7 +15,9 @@ both engines.
 
 from __future__ import annotations
 
+import argparse
 import functools
+import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,6 @@ from .view import size
 from .view_policy import command, load
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from ..transfer.comparison import Comparison
@@ -63,8 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def share(text: str) -> float:
-    import argparse
-
     try:
         number = float(text)
     except ValueError:
@@ -148,8 +147,6 @@ def swept_of(
 
 
 def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
-    import json
-
     from ..transfer.robustness import table_of
 
     texts = {"csv": found.csv, "markdown": found.markdown}

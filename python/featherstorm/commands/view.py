@@ -11,6 +11,7 @@ pushed. Ctrl-C ends the command.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import warnings
@@ -22,7 +23,6 @@ from .simulate_world import Controls, add_control_arguments, check_keyframe
 from .view_policy import begin_policy, camera_of, command
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable
 
     from ..mujoco import Batch
@@ -63,8 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def size(text: str) -> tuple[int, int]:
-    import argparse
-
     width, _, height = text.partition("x")
     try:
         return int(width), int(height)
@@ -118,8 +116,6 @@ def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, 
 
 def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:
     """Raise ValueError for an option without effect."""
-    import argparse
-
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     for other in sorted(others):

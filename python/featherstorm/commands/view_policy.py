@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], 
     task   name of a task to use instead of the policy's own
     Errors: FileNotFoundError; ValueError for a file that is not a policy, or has no task.
     """
-    import functools
-
     from ..learning import Policy
     from ..tasks.registry import make
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._world.names import compiled, number_of
 from ..symbols import bare, symbols
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ CLOSED_FORMS = (0, 2, 3, 4, 5, 6)  # mjtGeom: plane, sphere, capsule, ellipsoid,
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
     """Cast a ray; see EnvironmentState.ray."""
-    from .._world.names import compiled, number_of
-
     m, texts = compiled(x.model), x.instance()
     position, turn, sizes = texts.geom_xpos(), texts.geom_xmat(), texts.of("geom_size")
     p, v = np.asarray(point, object), np.asarray(direction, object)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _featherstorm
 from .._world.names import number_of
 from .._world.state import Felt, WorldState, contact_place
 from ..symbols import symbols, values_of
@@ -14,7 +15,6 @@ from ..symbols import symbols, values_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .. import _featherstorm
     from ..model import Model
     from ..mujoco.fields.instance import Instance
     from ..symbols import Symbols
@@ -81,7 +81,6 @@ class EnvironmentState(WorldState):
         return tuple(np.shape(getattr(data, name)))
 
     def parameter(self, name: str) -> Any:
-        from .. import _featherstorm
 
         if name not in self.inputs or name not in self.model.parameters:
             known = ", ".join(self.model.parameters) or "none"

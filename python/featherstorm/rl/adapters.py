@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -89,8 +90,6 @@ def rsl_rl(
 
 def require(module: str, package: str, extra: str) -> None:
     """Raise ImportError with installation advice if a library is missing."""
-    import importlib.util
-
     if importlib.util.find_spec(module) is None:
         raise ImportError(
             f"{package} is not installed: python -m pip install {package}, or 'featherstorm[{extra}]' with this package"
