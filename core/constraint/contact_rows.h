@@ -78,6 +78,9 @@ FS_HD T contact_inertia(const auto& m, const ContactLaw<T>& law, const ContactPa
 
 // Limit of A D for the tangent rows of a cone in float, and a limit that no weight reaches.
 inline constexpr double greatest_tangent_weight = 1e5, no_limit = 1e30;
+// False for numbers that have no limit: those of double, and traced ones, whose programs serve both precisions.
+template <class T> inline constexpr bool has_limit = !is_traced<T> && !std::is_same_v<T, double>;
+template <class T> inline constexpr bool has_limit<Dual<T>> = has_limit<T>;
 
 // Constants of a contact's rows that depend only on its pair, not on its position.
 //
@@ -152,8 +155,8 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
                             const auto& velocity, const auto& rows) {
   const T zero(0.0), one(1.0);
   const auto active = r < zero;
-  constexpr bool bounded = !is_traced<T> && !std::is_same_v<P, double>;  // traced programs serve both precisions
-  const T tangent = bounded ? T(min(answer.weight, T(g.greatest))) : answer.weight;
+  T tangent = answer.weight;
+  if constexpr (has_limit<T>) tangent = min(tangent, T(g.greatest));
   for (int k = 0; k < dimension; k++) {
     const T aref =
         k == 0 ? T(-(answer.damping * velocity[k] + answer.stiffness * r)) : T(-(answer.others_damping * velocity[k]));
@@ -162,7 +165,7 @@ FS_HD void set_contact_rows(const ContactGains<P>& g, const ContactAnswer<T>& an
     rows.active[k] = select(active, one, zero), rows.friction[k] = T(g.friction[k]);
   }
   // mu as of the impedance ratio that gives these tangents
-  if (bounded && some(answer.weight - tangent))
+  if (has_limit<T> && some(answer.weight - tangent))
     rows.friction[0] = rows.friction[0] * sqrt(answer.weight * rcp(tangent));
 }
 // in   A  inverse inertia along the contact's first row or edge

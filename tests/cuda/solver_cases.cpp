@@ -158,8 +158,9 @@ template <class Real, SolverAlgorithm text> void write_case(const SolverCase& of
     for (const auto& numbers : same) rounded.emplace_back(numbers.begin(), numbers.end());
     expected.add(results, rounded, [&](std::size_t k, std::size_t c) { return first[k] + c * stride + i; });
   }
-  if (is_float && solves) expected.allow(3, 1), expected.allow(13, 1);  // the last iteration depends on rounding
-  if (solves) expected.allow(12, 1 << 24);                              // the order of instances is the host's affair
+  if (is_float && solves) expected.allow(3, 1);  // the last iteration depends on rounding
+  if (solves) expected.allow(13, 1);             // and so does the search in an iteration
+  if (solves) expected.allow(12, 1 << 24);       // the order of instances is the host's affair
   std::printf(
       "{\"kernel\": \"%s/%s/any\", \"case\": \"%s\", \"base\": %lu, \"count\": %d, \"real\": \"%s\", "
       "\"model\": \"%s\", \"arguments\": \"%s\", \"memory\": \"%s\", \"room\": [[%lu, %lu], [%lu, %lu]], "

@@ -117,6 +117,13 @@ def test_halves_of_words():
     assert after(lines, [0x11112222, 0x5555FFFE, 0, 0x40]) == 0xFFFFFFFE << 32 | 0xFFFE2222
 
 
+def test_bytes_of_two_words_are_chosen():
+    chosen = 0x88771155
+    assert after(["PRMT R10, R0, 0x7604, R1"], (0x44332211, 0x88776655), 1) == chosen
+    uniform = ["UMOV UR6, 0x44332211", "UMOV UR7, 0x88776655", "UPRMT UR8, UR6, 0x7604, UR7", "MOV R10, UR8"]
+    assert after(uniform, (), 1) == chosen
+
+
 def test_bits_come_back():
     for x in (0.0, -0.0, 1 / 3, -math.inf, 5e-324):
         assert math.copysign(1, to_double(to_bits64(x))) == math.copysign(1, x)

@@ -128,15 +128,15 @@ TEST(ContactRows, AreBoundedInFloatAlone) {
   EXPECT_FALSE(contact_law<Expr>(w).single);
 }
 
-// In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this. Dual
-// numbers show it with the digits of double, whose own rows have no bound.
+// In float rows along tangents of a cone have at most A D = 1e5, as with the impedance ratio that gives this. Packs
+// show it with the digits of double, whose own rows have no bound.
 TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
   ContactPair<double> pair;
   const double friction[] = {0.8, 0.7, 0.02, 0.003, 0.001}, impedance[] = {0.9, 0.999, 0.001, 0.5, 2};
   std::copy_n(friction, 5, pair.friction), std::copy_n(impedance, 5, pair.softness.impedance);
   pair.softness.power = 2, pair.softness.reference[0] = 0.02, pair.softness.reference[1] = 1;
   pair.dimension = 6;
-  using T = Dual<double>;
+  using T = Pack<double, 2>;
   const T A(0.37), v[6] = {T(0.3), T(-0.2), T(0.1), T(2.0), T(-1.0), T(0.5)};
   struct Rows { T position[6], D[6], aref[6], active[6], f[6]; };
   const auto rows_of = [&](double ratio, bool single, double distance) {
@@ -150,11 +150,11 @@ TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
     for (const double times : {0.5, 1.0, 20.0}) {
       const Rows single = rows_of(times * ratio, true, distance),
                  same = rows_of(std::min(times, 1.0) * ratio, false, distance);
-      EXPECT_LE(A.x * single.D[1].x, 1e5 * (1 + 1e-12));
+      EXPECT_LE(lane(A, 0) * lane(single.D[1], 0), 1e5 * (1 + 1e-12));
       for (int k = 0; k < 6; k++) {
-        EXPECT_NEAR(single.D[k].x, same.D[k].x, 1e-12 * same.D[k].x);
-        EXPECT_NEAR(single.f[k].x, same.f[k].x, 1e-12 * same.f[k].x);
-        EXPECT_EQ(single.aref[k].x, same.aref[k].x);
+        EXPECT_NEAR(lane(single.D[k], 0), lane(same.D[k], 0), 1e-12 * lane(same.D[k], 0));
+        EXPECT_NEAR(lane(single.f[k], 0), lane(same.f[k], 0), 1e-12 * lane(same.f[k], 0));
+        EXPECT_EQ(lane(single.aref[k], 0), lane(same.aref[k], 0));
       }
     }
   }

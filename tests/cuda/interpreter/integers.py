@@ -297,5 +297,5 @@ OPCODES = {
     "MOV": mov, "UMOV": mov, "IMAD": imad, "UIMAD": imad, "IADD3": iadd3, "UIADD3": iadd3, "VIADD": viadd, "IADD": viadd,
     "VIADDMNMX": viaddmnmx, "VIMNMX": vimnmx, "IMNMX": vimnmx, "UIMNMX": vimnmx, "IABS": iabs, "FLO": flo, "UFLO": flo,
     "LEA": lea, "ULEA": lea, "SHF": shf, "USHF": shf, "LOP3": lop3, "ULOP3": lop3, "ISETP": isetp, "UISETP": isetp,
-    "PLOP3": plop3, "UPLOP3": plop3, "P2R": p2r, "R2P": r2p, "SEL": sel, "USEL": sel, "PRMT": prmt, "R2UR": r2ur,
+    "PLOP3": plop3, "UPLOP3": plop3, "P2R": p2r, "R2P": r2p, "SEL": sel, "USEL": sel, "PRMT": prmt, "UPRMT": prmt, "R2UR": r2ur,
 }  # fmt: skip
