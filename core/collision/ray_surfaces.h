@@ -20,7 +20,7 @@ RayHit<T> ray_triangle(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c, con
                        const Vec3<T>& v) {
   const Vec3<T> edge1 = a - c, edge2 = b - c, away = p - c, normal = cross(edge1, edge2), turned = cross(v, away);
   const T facing = dot(v, normal);
-  RayHit<T> hit{T(all_the_way), normal};
+  RayHit<T> hit{T(far_away), normal};
   if (std::abs(facing) < 1e-15) return hit;
   const T s = dot(turned, edge2) / facing, t = -dot(turned, edge1) / facing;
   if (s >= -slack && t >= -slack && s + t <= 1 + slack) hit.x = -dot(away, normal) / facing;
@@ -32,9 +32,9 @@ RayHit<T> ray_triangle(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c, con
 // in   radius        of a ball about the origin that holds the mesh
 template <class T>
 RayHit<T> ray_mesh(const auto& vertex, const auto& face, int n, const T& radius, const Vec3<T>& p, const Vec3<T>& v) {
-  RayHit<T> nearest{T(all_the_way), zero3<T>()};
-  const Stretch<T> near = within_ball(p, v, radius);
-  if (near.first > near.last || near.last < 0) return nearest;
+  RayHit<T> nearest{T(far_away), zero3<T>()};
+  const Interval<T> near = within_ball(p, v, radius);
+  if (is_ahead(near) == 0) return nearest;
   for (int k = 0; k < 3 * n; k += 3)
     take_nearer(nearest, ray_triangle<T>(vertex(face[k]), vertex(face[k + 1]), vertex(face[k + 2]), T(0), p, v));
   return nearest;
@@ -52,8 +52,8 @@ template <class T> class RaysOfHeightField {
     const auto box = [&](const T& height) { return Vec3<T>{f_.x, f_.y, height / 2}; };
     const auto raised = [&](const T& by) { return Vec3<T>{p.x(), p.y(), p.z() + by}; };
     RayHit<T> nearest = ray_geom<T>(GeomType::Box, box(f_.bottom), raised(f_.bottom / 2), v);
-    const Stretch<T> range = within_solid<T>(GeomType::Box, box(f_.top), raised(-f_.top / 2), v);
-    if (range.first > range.last || range.last < 0) return nearest;
+    const Interval<T> range = within_solid<T>(GeomType::Box, box(f_.top), raised(-f_.top / 2), v);
+    if (is_ahead(range) == 0) return nearest;
     take_surface(nearest, wider({std::max(range.first, T(0)), range.last}), p, v);
     for (int axis = 0; axis < 2; axis++)
       for (const bool upper : {false, true}) take_wall(nearest, axis, upper, p, v);
@@ -62,7 +62,7 @@ template <class T> class RaysOfHeightField {
 
  private:
   static constexpr double slack = 1e-12;  // enlarges triangles, so that no ray passes between two cells
-  static Stretch<T> wider(const Stretch<T>& s) {
+  static Interval<T> wider(const Interval<T>& s) {
     return {s.first - 1e-9 * (1 + std::abs(s.first)), s.last + 1e-9 * (1 + std::abs(s.last))};
   }
   T height(int row, int column) const { return f_.height[static_cast<std::size_t>(row * f_.columns + column)]; }
@@ -70,16 +70,17 @@ template <class T> class RaysOfHeightField {
     return {column * cell_[0] - f_.x, row * cell_[1] - f_.y, height(row, column) * f_.top};
   }
   int cell_at(int axis, const T& along) const {
-    return std::clamp(static_cast<int>(std::floor((along + half_[axis]) / cell_[axis])), 0, count_[axis] - 1);
+    return static_cast<int>(std::clamp<T>(std::floor((along + half_[axis]) / cell_[axis]), 0, count_[axis] - 1));
   }
 
   // The cells below a ray: row by row, those between the columns where it enters and leaves the row.
-  void take_surface(RayHit<T>& nearest, const Stretch<T>& range, const Vec3<T>& p, const Vec3<T>& v) const {
+  void take_surface(RayHit<T>& nearest, const Interval<T>& range, const Vec3<T>& p, const Vec3<T>& v) const {
     const T ends[] = {p.y() + range.first * v.y(), p.y() + range.last * v.y()};
     const int last = cell_at(1, std::max(ends[0], ends[1]) + 1e-9);
     for (int row = cell_at(1, std::min(ends[0], ends[1]) - 1e-9); row <= last; row++) {
       const T middle = (row + T(0.5)) * cell_[1] - f_.y, width = cell_[1] / 2 + 1e-9;
-      const Stretch<T> here = wider(intersection(range, within_slab<T>(p.y() - middle, v.y(), width)));
+      const Interval<T> here = wider(intersection(range, within_slab<T>(p.y() - middle, v.y(), width)));
+      if (!(here.first <= here.last)) continue;
       const T x[] = {p.x() + here.first * v.x(), p.x() + here.last * v.x()};
       const int end = cell_at(0, std::max(x[0], x[1]) + 1e-9);
       for (int column = cell_at(0, std::min(x[0], x[1]) - 1e-9); column <= end; column++) {

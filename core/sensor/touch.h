@@ -6,11 +6,6 @@
 
 namespace featherstorm {
 
-template <class T> FS_HD T is_ahead(const Stretch<T>& s) {
-  const T zero(0.0), one(1.0);
-  return select(s.first <= s.last, select(zero <= s.last, one, zero), zero);
-}
-
 // Returns 1 if the line meets the zone, else 0.
 //
 // in   sensor  with the zone's shape [mjtGeom] and size

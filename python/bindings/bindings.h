@@ -21,6 +21,8 @@ void bind_rays(nanobind::module_& module);       // rays against geoms
 
 // "float32" or "float64"; throws TypeError for others.
 Precision precision_of(const std::string& dtype);
+// Throws Error for a type of geom (mjtGeom) without rays in closed form (core/collision/ray.h).
+void check_closed_ray(int type);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);

@@ -21,7 +21,7 @@ using Normals = Numbers<double, nb::shape<-1, -1, 3>>;
 
 Vec3<double> vector_at(const double* x) { return {x[0], x[1], x[2]}; }
 
-// ray(n, p, v): what ray n of all instances, row by row, meets
+// ray(instance, p, v) returns the hit of a ray. A ray whose numbers are not finite has none.
 void cast_all(const Points& p, const Points& v, const Distances& distance, const Normals& normal, const auto& ray) {
   const std::size_t n = p.shape(0), k = p.shape(1);
   for (const auto* a : {v.shape_ptr(), distance.shape_ptr(), normal.shape_ptr()})
@@ -29,8 +29,10 @@ void cast_all(const Points& p, const Points& v, const Distances& distance, const
       throw Error("rays: arrays of different shapes");
   const nb::gil_scoped_release released;
   for (std::size_t i = 0; i < n * k; i++) {
-    const RayHit<double> hit = ray(i / k, vector_at(p.data() + 3 * i), vector_at(v.data() + 3 * i));
-    const bool met = hit.x < all_the_way;
+    const Vec3<double> from = vector_at(p.data() + 3 * i), along = vector_at(v.data() + 3 * i);
+    RayHit<double> hit{far_away, zero3<double>()};
+    if (from.allFinite() && along.allFinite()) hit = ray(i / k, from, along);
+    const bool met = hit.x < far_away;
     const double length = std::sqrt(dot(hit.normal, hit.normal)), over = met && length > 0 ? 1 / length : 0.0;
     distance.data()[i] = met ? hit.x : HUGE_VAL;
     for (int c = 0; c < 3; c++) normal.data()[3 * i + static_cast<std::size_t>(c)] = hit.normal(c) * over;
@@ -39,11 +41,22 @@ void cast_all(const Points& p, const Points& v, const Distances& distance, const
 
 }  // namespace
 
+void check_closed_ray(int type) {
+  if (type < 0 || type > static_cast<int>(GeomType::SignedDistance) || !has_closed_ray(static_cast<GeomType>(type)))
+    throw Error("ray: geom type " + std::to_string(type) +
+                " has no rays in closed form, expected a plane, sphere, capsule, ellipsoid, cylinder or box");
+}
+
 void bind_rays(nb::module_& module) {
+  nb::list closed;
+  for (int type = 0; type <= static_cast<int>(GeomType::SignedDistance); type++)
+    if (has_closed_ray(static_cast<GeomType>(type))) closed.append(type);
+  module.attr("closed_rays") = nb::tuple(closed);  // numbers of mjtGeom
   module.def(
       "rays",
       [](int type, const Numbers<const double, nb::shape<-1, 3>>& size, const Points& p, const Points& v,
          const Distances& distance, const Normals& normal) {
+        check_closed_ray(type);
         if (size.shape(0) != 1 && size.shape(0) != p.shape(0)) throw Error("rays: sizes of other instances");
         cast_all(p, v, distance, normal, [&](std::size_t i, const auto& from, const auto& along) {
           const double* s = size.data() + (size.shape(0) == 1 ? 0 : 3 * i);
@@ -51,7 +64,7 @@ void bind_rays(nb::module_& module) {
         });
       },
       "type"_a, "size"_a, "p"_a, "v"_a, "distance"_a, "normal"_a,
-      "Cast rays p + x v (n, k, 3) in the axes of a plane, sphere, capsule, ellipsoid, cylinder or box (mjtGeom); size "
+      "Cast rays p + x v (n, k, 3) in the axes of a geom whose type is in closed_rays; size "
       "(n or 1, 3). Writes x (n, k), infinite without a hit, and the unit normal (n, k, 3).");
   module.def(
       "rays_of_mesh",

@@ -148,6 +148,7 @@ nb::list symbols(const std::vector<Expr>& values, const std::shared_ptr<Trace>& 
 // The distance along a ray to a geom (core/collision/ray.h).
 Symbol traced_ray(const std::shared_ptr<Trace>& trace, int type, nb::sequence size, nb::sequence p, nb::sequence v) {
   check_open(*trace);
+  check_closed_ray(type);
   Tracing scope(trace->program.graph);
   const auto vector = [&](const nb::sequence& x) {
     const std::vector<Expr> n = expressions(x, trace);

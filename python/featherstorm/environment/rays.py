@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _featherstorm
 from .._world.names import compiled, number_of
 from ..symbols import bare, symbols
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-CLOSED_FORMS = (0, 2, 3, 4, 5, 6)  # mjtGeom: plane, sphere, capsule, ellipsoid, cylinder, box
 
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
@@ -26,7 +25,7 @@ def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: fl
     p, v, found = p.view(kind), v.view(kind), far
     for name in geoms:
         _, k = number_of(x.model, "geom", name)
-        if int(m.geom_type[k]) not in CLOSED_FORMS:
+        if int(m.geom_type[k]) not in _featherstorm.closed_rays:
             raise ValueError(f"x.ray: geom {name} is no plane, sphere, capsule, ellipsoid, cylinder or box")
         axes = np.asarray(turn[k], object).reshape(3, 3).view(kind)
         place = np.asarray(position[k], object).view(kind)

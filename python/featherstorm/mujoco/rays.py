@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 Kind = mujoco.mjtGeom
 LEAST = 1e-15  # mjMINVAL
 GROUPS = int(mujoco.mjNGROUP)
-CLOSED_FORMS = (
-    Kind.mjGEOM_PLANE, Kind.mjGEOM_SPHERE, Kind.mjGEOM_CAPSULE, Kind.mjGEOM_ELLIPSOID, Kind.mjGEOM_CYLINDER, Kind.mjGEOM_BOX,
-)  # fmt: skip
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -66,7 +63,7 @@ def met(m: Any, geom: int, p: Array, v: Array, sizes: Array | None = None) -> tu
         vertices = np.array(m.mesh_vert[m.mesh_vertadr[k] : m.mesh_vertadr[k] + m.mesh_vertnum[k]], float)
         faces = np.array(m.mesh_face[m.mesh_faceadr[k] : m.mesh_faceadr[k] + m.mesh_facenum[k]], np.int32)
         _featherstorm.rays_of_mesh(vertices, faces, *rays)
-    elif kind in CLOSED_FORMS:
+    elif int(kind) in _featherstorm.closed_rays:
         own = m.geom_size[geom : geom + 1] if sizes is None else sizes[:, 3 * geom : 3 * geom + 3]
         _featherstorm.rays(int(kind), np.array(own, np.float64), *rays)
     else:

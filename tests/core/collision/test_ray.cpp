@@ -45,7 +45,7 @@ TEST(Rays, MeetASolidWhereTheyFirstCrossItsSurface) {
       const double end = std::min(hit.x, 20.0);
       for (double x = 0; x < end - 1e-6; x += std::max(end, 1.0) / 500)
         EXPECT_EQ(outside(type, V(p + v * x)) < 0, inside);
-      if (hit.x >= all_the_way) {
+      if (hit.x >= far_away) {
         EXPECT_FALSE(inside);
         continue;
       }
@@ -91,7 +91,7 @@ TEST(Rays, MeetTheTrianglesOfAMeshAsTheyMeetABox) {
         v{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
     const double x = ray_geom<double>(GeomType::Box, size, p, v).x, y = ray_mesh<double>(corner, face, 12, 0.6, p, v).x;
     EXPECT_NEAR(x, y, 1e-9 * (1 + x));
-    hits += x < all_the_way;
+    hits += x < far_away;
   }
   EXPECT_GT(hits, 30);
 }

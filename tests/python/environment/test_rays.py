@@ -77,12 +77,13 @@ def expected(batch, geoms):
 
 
 @pytest.mark.parametrize("geoms", [(name,) for name in GEOMS] + [(*GEOMS, "endless")])
-def test_rays_are_mujocos(model, geoms):
-    batch = Looking(model, geoms).batch(60, seed=4, dtype="float64")
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
+def test_rays_are_mujocos(model, geoms, dtype, tolerance):
+    batch = Looking(model, geoms).batch(60, seed=4, dtype=dtype)
     obs, _ = batch.reset()
     theirs = expected(batch, geoms)
     assert 0.01 < (theirs < FAR).mean() < 0.99
-    np.testing.assert_allclose(obs, theirs, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(obs, theirs, rtol=tolerance, atol=tolerance)
 
 
 def test_what_rays_do_not_meet_is_refused(model):

@@ -97,6 +97,19 @@ def test_one_ray_stands_for_all():
     np.testing.assert_array_equal(many[1][:, 2], 0)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_ray_that_is_not_finite_meets_nothing_and_leaves_others_as_they_are(bad):
+    _, b = scene()
+    origin, vector = np.tile([0.3, 0.2, 5.0], (NSIM, 4, 1)), np.tile([0.01, 0.02, -1.0], (NSIM, 4, 1))
+    exact = b.ray(origin, vector, normal=True)
+    origin[:, 1, 1], vector[:, 2, 0] = bad, bad
+    found = b.ray(origin, vector, normal=True)
+    assert (found[0][:, 1:3] == -1).all() and (found[1][:, 1:3] == -1).all() and not found[2][:, 1:3].any()
+    for x, y in zip(found, exact):
+        np.testing.assert_array_equal(x[:, [0, 3]], y[:, [0, 3]])
+    assert (exact[0] >= 0).any()
+
+
 def test_what_is_wrong_with_a_ray_is_told():
     _, b = scene()
     with pytest.raises(ValueError, match="no length"):
