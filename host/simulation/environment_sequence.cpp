@@ -68,7 +68,7 @@ Sequence environment_sequence(Evaluator& e, const Stepping& stepping, Precision 
   } else if (world) {
     SolverOptions solver = stepping.solver;
     solver.forces = false;
-    append_world_step(s, e, precision, solver, begin, stepping.substeps, stages.felt, stages.left);
+    append_world_step(s, e, precision, solver, begin, stepping.substeps, stages.at_solve, stages.at_last_stage);
   } else {
     declare_state(s, e, stepping);
     s.array("tau", e.robot().model.nv), s.array("target", e.robot().model.nv);

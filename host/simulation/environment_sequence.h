@@ -42,8 +42,8 @@ struct EnvironmentStage {
 
 struct EnvironmentStages {
   std::vector<EnvironmentStage> before{}, pass{}, after{};  // before the step, before each substep, after the step
-  Program felt{}, left{};  // of a world: programs that keep numbers of the last substep (world_sequence.h)
-  bool steps = true;       // false: only the stages, as for a reset
+  Program at_solve{}, at_last_stage{};  // of a world: programs that keep numbers of the last substep (world_sequence.h)
+  bool steps = true;                    // false: only the stages, as for a reset
 };
 
 // Build the sequence. The evaluator must outlive it. stepping.op may be "world". Throws Error for arrays with one name

@@ -127,7 +127,7 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
     };
     SolverOptions solver = stepping.solver;
     solver.forces = false;
-    append_world_step(s, e, precision, solver, control, stepping.substeps, stages.felt);
+    append_world_step(s, e, precision, solver, control, stepping.substeps, stages.at_solve);
   } else {
     append_start(s, e, stepping, precision);
     if (recorded(stages.control)) {

@@ -67,12 +67,12 @@ struct RolloutOptions {
 //   inputs   q, v, u, p and the time: for control "t", the beginning of a control step; for others "t_next", its end
 //   outputs  tau and perhaps target; total_next from total; observation
 //
-// With a model file's world they may also read act, qacc, ctrl, and the outputs of `felt` from the last substep
+// With a model file's world they may also read act, qacc, ctrl, and the outputs of `at_solve` from the last substep
 // (world_sequence.h). A world requires control, and its output is ctrl.
 struct RolloutStages {
   int controls, parameters;
   bool shared_parameters;  // p is the same for all instances
-  Program control{}, cost{}, terminal{}, observe{}, felt{};
+  Program control{}, cost{}, terminal{}, observe{}, at_solve{};
 };
 
 // Return the sequence of a rollout. Arrays: q, v, u, total, observation, p and the robot's parameters, or those of a

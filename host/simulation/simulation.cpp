@@ -151,8 +151,8 @@ void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Bu
   }
   for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
   if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
-  for (const auto& [name, values] : felt_)
-    if (values.ref().components > 0) out.push_back({"felt_" + name, values.ref()});
+  for (const auto& [name, values] : at_solve_)
+    if (values.ref().components > 0) out.push_back({"at_solve_" + name, values.ref()});
   sequence_->run(1, instances_, in, {}, out, nullptr, stream_);
 }
 
@@ -185,17 +185,17 @@ WorldMoment Simulation::now() const {
 
 // Return the moment at the beginning of the last substep. The first call makes all later steps keep it, with the
 // contact forces in their arrays.
-WorldMoment Simulation::felt(const std::string& selection) {
+WorldMoment Simulation::at_solve(const std::string& selection) {
   const bool is_new = !selection.empty() && selections_.insert(selection).second;
-  if (felt_.empty() || is_new) {
+  if (at_solve_.empty() || is_new) {
     Program keep;
-    felt_.clear();
+    at_solve_.clear();
     for (const auto& [name, size] : moment_arrays(evaluator_.robot(), selections_)) {
-      felt_.emplace(name, Buffer(precision_, instances_, size));
+      at_solve_.emplace(name, Buffer(precision_, instances_, size));
       if (size == 0) continue;
       const std::vector<Expr> values = keep.input(name, size);
       Tracing scope(keep.graph);
-      keep.output("felt_" + name, values);
+      keep.output("at_solve_" + name, values);
     }
     SolverOptions solver = solver_options(evaluator_.robot().model, precision_, stepping_.solver.rigid);
     solver.forces = false;
@@ -204,7 +204,7 @@ WorldMoment Simulation::felt(const std::string& selection) {
     if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end())
       run_world(next_, nullptr, driven_.ref().components > 0 ? driven_.ref() : ArrayRef{});
   }
-  const auto of = [&](const char* name) { return felt_.at(name).ref(); };
+  const auto of = [&](const char* name) { return at_solve_.at(name).ref(); };
   return {of("q"),
           of("v"),
           of("act"),
@@ -226,7 +226,7 @@ Buffer Simulation::without_fresh(Buffer values) const {
 Buffer Simulation::sensor(const std::string& name) {
   const WorldReadings r = readings();
   const int k = r.sensor(name);
-  return r.is_felt(k) ? without_fresh(r.measure(k, felt())) : r.measure(k, now());
+  return r.is_at_solve(k) ? without_fresh(r.measure(k, at_solve())) : r.measure(k, now());
 }
 
 Buffer Simulation::site(const std::string& name) const {
@@ -237,8 +237,8 @@ Buffer Simulation::site(const std::string& name) const {
 Buffer Simulation::contact_force(const std::string& name) {
   const WorldReadings r = readings();
   const std::string array = WorldReadings::array_of(r.touched(name));
-  felt(array);
-  const Buffer& from = felt_.at(array);
+  at_solve(array);
+  const Buffer& from = at_solve_.at(array);
   Buffer force(precision_, instances_, 3);
   for_each_number(force, [&](long c, long i, double& x) {
     x = precision_ == Precision::float64 ? from.component<double>(c)[i] : from.component<float>(c)[i];

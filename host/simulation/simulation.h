@@ -86,7 +86,7 @@ class Simulation {
   ArrayRef of_world(int k) const;
   WorldReadings readings() const;
   WorldMoment now() const;
-  WorldMoment felt(const std::string& selection = {});
+  WorldMoment at_solve(const std::string& selection = {});
   Buffer without_fresh(Buffer values) const;
 
   Evaluator& evaluator_;
@@ -105,7 +105,7 @@ class Simulation {
   Buffer driven_;                     // (B, nu) controls of a world's last step, on the host
   std::vector<bool> fresh_;           // (B) of a world: instances that have not been stepped yet
   // Arrays at the beginning of the last substep, by the names of moment_arrays; empty before the first request.
-  std::map<std::string, Buffer> felt_;
+  std::map<std::string, Buffer> at_solve_;
   std::set<std::string> selections_;
 };
 

@@ -198,7 +198,7 @@ WorldReadings::Touched WorldReadings::touched(const std::string& name) const {
   throw Error("robot '" + robot_.name + "' has no geom or body '" + name + "'");
 }
 
-bool WorldReadings::is_felt(int sensor) const {
+bool WorldReadings::is_at_solve(int sensor) const {
   switch (const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor)); s.kind) {
     case SensorKind::Touch:
     case SensorKind::ActuatorForce:

@@ -45,7 +45,7 @@ class WorldReadings {
   Touched touched(const std::string& name) const;
 
   // Return whether a sensor measures forces or accelerations, which need the solver's arrays.
-  bool is_felt(int sensor) const;
+  bool is_at_solve(int sensor) const;
 
   Buffer measure(int sensor, const WorldMoment& moment) const;  // (B, dim)
   Buffer place(int site, const WorldMoment& moment) const;      // (B, 3) [m], world axes

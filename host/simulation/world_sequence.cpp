@@ -28,7 +28,7 @@ void append_readers(Sequence& s, Evaluator& e, Precision precision, const std::v
   for (const Program& reader : readers) {
     Stage stage = stage_of(e, precision, reader);
     rename(stage.in, other);
-    stage.name = "felt";
+    stage.name = "at_solve";
     s.stage(stage);
   }
 }
@@ -50,8 +50,8 @@ Sequence world_sequence(Evaluator& e, Precision precision, const SolverOptions& 
 }
 
 void append_world_step(Sequence& s, Evaluator& e, Precision precision, const SolverOptions& options,
-                       const std::function<void(int pass)>& begin, int substeps, const Program& felt,
-                       const Program& left) {
+                       const std::function<void(int pass)>& begin, int substeps, const Program& at_solve,
+                       const Program& at_last_stage) {
   if (options.iterations < 1)
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   const Model<double>& m = e.robot().model;
@@ -60,7 +60,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const Parameters parameters(e.robot(), e.parameters());
   const RigidLaw<double>* const rigid = options.rigid ? &*options.rigid : nullptr;
   std::set<std::string> names = options.readings;
-  for (const Program* p : {&felt, &left})
+  for (const Program* p : {&at_solve, &at_last_stage})
     for (const Program::Array& a : p->inputs)
       if (is_contact_reading(a.name)) names.insert(a.name);
   if (all_candidates && !names.empty())
@@ -107,7 +107,7 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     s.array("contact_selection", selection_numbers * asked.readings.selections);
     s.array("contact_zones", static_cast<long>(zone_numbers * asked.readings.zone.size()));
   }
-  for (const Program* p : {&felt, &left})
+  for (const Program* p : {&at_solve, &at_last_stage})
     for (const Program::Array& a : p->outputs) s.array(a.name, a.size);
 
   // The arrays that a program calls q, v and act may be the state at a stage of Runge-Kutta's method.
@@ -150,23 +150,24 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
     return all_of;
   };
   const Pairs state = {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}};
-  std::size_t solved_at = 0, left_at = 0;  // number of stages in a substep up to its first and its last solution
-  Names left_of;                           // names of the state at the last solution
+  std::size_t solved_at = 0, last_solved_at = 0;  // number of stages in a substep up to its first and its last solution
+  Names last_stage_of;                            // names of the state at the last solution
   const auto append_passes = [&] {
     for (int k = 0; k < substeps; k++) {
       begin(k);
       for (std::size_t i = 0; i < pass.size(); i++) {
         s.stage(pass[i]);
         if (k + 1 < substeps) continue;
-        if (i + 1 == solved_at && !felt.outputs.empty()) append_readers(s, e, precision, readers(felt), {});
-        if (i + 1 == left_at && !left.outputs.empty()) append_readers(s, e, precision, readers(left), left_of);
+        if (i + 1 == solved_at && !at_solve.outputs.empty()) append_readers(s, e, precision, readers(at_solve), {});
+        if (i + 1 == last_solved_at && !at_last_stage.outputs.empty())
+          append_readers(s, e, precision, readers(at_last_stage), last_stage_of);
       }
     }
   };
   if (m.world.integrator != Integrator::RungeKutta) {
     add_equations({});
     solve();
-    solved_at = left_at = pass.size();
+    solved_at = last_solved_at = pass.size();
     Pairs moved = state;
     if (alone > 0) moved.emplace_back("qacc", "qacc_next");
     add("advance", as_data ? as_data->advance : made_of(all.advance), {}, moved);
@@ -179,12 +180,12 @@ void append_world_step(Sequence& s, Evaluator& e, Precision precision, const Sol
   const Pairs stage_state = {{"q_i", "q_i_next"},          {"v_i", "v_i_next"},     {"act_i", "act_i_next"},
                              {"u_i", "u_i_next"},          {"sum_u", "sum_u_next"}, {"sum_a", "sum_a_next"},
                              {"sum_rate", "sum_rate_next"}};
-  left_of = {{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}};
+  last_stage_of = {{"q", "q_i"}, {"v", "v_i"}, {"act", "act_i"}};
   for (int i = 0; i < 4; i++) {
-    add_equations(i == 0 ? Names{} : left_of);
+    add_equations(i == 0 ? Names{} : last_stage_of);
     solve();
     if (i == 0) solved_at = pass.size();
-    left_at = pass.size();
+    last_solved_at = pass.size();
     const std::size_t k = static_cast<std::size_t>(i);
     add("advance", as_data ? as_data->stages[k] : made_of(all.stages[k]), i == 0 ? Names{{"v_i", "v"}} : Names{},
         i == 3 ? state : stage_state);

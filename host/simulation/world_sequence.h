@@ -58,15 +58,15 @@ Sequence world_sequence(Evaluator& evaluator, Precision precision, const SolverO
 // Append a step to a sequence with other stages. Declares the arrays of world_sequence. begin(k) appends the stages
 // before substep k.
 //
-//   substeps  number of steps of the file's timestep, under the same controls
-//   felt      program that runs in the last substep, after the solution of the equations at its beginning (with
-//             Runge-Kutta's method, the first equations), and keeps numbers for later stages. It reads q, v, act and
-//             ctrl there, qacc, row_force, contact_force, uniforms of the sequence, and arrays of contact_readings.h.
-//             Its outputs are declared.
-//   left      the same after the last solution of the equations, which differs from the first with Runge-Kutta's
-//             method only: that has four
+//   substeps       number of steps of the file's timestep, under the same controls
+//   at_solve       program that runs in the last substep, after the solution of the equations at its beginning (with
+//                  Runge-Kutta's method, the first equations), and keeps numbers for later stages. It reads q, v, act
+//                  and ctrl there, qacc, row_force, contact_force, uniforms of the sequence, and arrays of
+//                  contact_readings.h. Its outputs are declared.
+//   at_last_stage  the same after the last solution of the equations, which differs from the first with Runge-Kutta's
+//                  method only: that has four
 void append_world_step(Sequence& s, Evaluator& evaluator, Precision precision, const SolverOptions& options,
-                       const std::function<void(int pass)>& begin, int substeps, const Program& felt,
-                       const Program& left = {});
+                       const std::function<void(int pass)>& begin, int substeps, const Program& at_solve,
+                       const Program& at_last_stage = {});
 
 }  // namespace featherstorm

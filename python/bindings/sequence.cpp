@@ -108,11 +108,11 @@ class PySequence {
 
 PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps, bool drives,
                        int controls, int parameters, bool shared, nb::handle control, nb::handle cost,
-                       nb::handle terminal, nb::handle observe, nb::handle felt, int iterations, double tolerance,
+                       nb::handle terminal, nb::handle observe, nb::handle at_solve, int iterations, double tolerance,
                        const std::optional<RigidLaw<double>>& rigid) {
   const auto program = [](nb::handle trace) { return trace.is_none() ? Program{} : program_of(trace); };
   const RolloutStages stages{controls,      parameters,        shared,           program(control),
-                             program(cost), program(terminal), program(observe), program(felt)};
+                             program(cost), program(terminal), program(observe), program(at_solve)};
   Evaluator& e = evaluator_of(evaluator);
   Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance, false, rigid}},
                                 precision_of(dtype), stages);
@@ -129,8 +129,8 @@ using StageList =
     std::vector<std::tuple<nb::object, std::vector<std::pair<std::string, std::string>>, std::string, Draws, Networks>>;
 
 PySequence environment_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps,
-                          const StageList& before, const StageList& pass, const StageList& after, nb::handle felt,
-                          nb::handle left, bool steps, int iterations, double tolerance,
+                          const StageList& before, const StageList& pass, const StageList& after, nb::handle at_solve,
+                          nb::handle at_last_stage, bool steps, int iterations, double tolerance,
                           const std::optional<RigidLaw<double>>& rigid) {
   const auto stages = [](const StageList& list) {
     std::vector<EnvironmentStage> all;
@@ -147,8 +147,8 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
   const EnvironmentStages all{stages(before),
                               stages(pass),
                               stages(after),
-                              felt.is_none() ? Program{} : program_of(felt),
-                              left.is_none() ? Program{} : program_of(left),
+                              at_solve.is_none() ? Program{} : program_of(at_solve),
+                              at_last_stage.is_none() ? Program{} : program_of(at_last_stage),
                               steps};
   Evaluator& e = evaluator_of(evaluator);
   Sequence s = environment_sequence(e, {op, substeps, 0, {}, false, {iterations, tolerance, false, rigid}},
@@ -267,15 +267,15 @@ void bind_sequence(nb::module_& module) {
       nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
       nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),
       nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
-      nb::arg("felt").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
+      nb::arg("at_solve").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
       nb::arg("rigid").none() = nb::none(),
       "The stages of a rollout: traced functions around the substeps of the operation `op`. drives: controls are "
       "target positions if no function computes torques from them. op \"world\": substeps of a model file's world "
-      "(world_sequence), with the arrays that felt computes from the last one.");
+      "(world_sequence), with the arrays that at_solve computes from the last one.");
   module.def(
       "environment_sequence", &environment_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
       nb::arg("substeps"), nb::arg("before"), nb::arg("each_pass"), nb::arg("after"),
-      nb::arg("felt").none() = nb::none(), nb::arg("left").none() = nb::none(), nb::arg("steps") = true,
+      nb::arg("at_solve").none() = nb::none(), nb::arg("at_last_stage").none() = nb::none(), nb::arg("steps") = true,
       nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none(),
       "A step of an environment: stages (trace, pairs of arrays that are exchanged, array that selects the instances, "
       "random numbers, networks) before the substeps of the operation `op`, before each substep, and after them. "

@@ -40,7 +40,7 @@ from ._memory.arrays import FLOATS, NAMES, shape_error
 from ._robot.law import law_of
 from ._robot.steps import pass_count, step_numbers, step_op
 from ._world.passes import refuse_law, solver
-from ._world.state import Felt, WorldState
+from ._world.state import SolveQuantities, WorldState
 from ._world.values import check_bound, parameter_sizes
 from .noise import Noise, interpolation_weights
 from .symbols import State, Symbols, symbols, values_of
@@ -250,7 +250,7 @@ class Rollout:
         driven, called = (model.n_ctrl, "n_ctrl") if world else (nv, "nv")
         if self.control is None and nu != driven:
             raise ValueError(f"rollout: U has {nu} controls, expected {driven} ({called}), or a function `control`")
-        felt = Felt(model)
+        at_solve = SolveQuantities(model)
 
         def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
             """Record body(x, u, t, p, trace)."""
@@ -258,7 +258,7 @@ class Rollout:
             t = symbols(recorded.input(time, 1, True))[0]
             x: State
             if world:
-                x = WorldState.of(model, recorded, t, felt, has_ctrl=time == "t_next")
+                x = WorldState.of(model, recorded, t, at_solve, has_ctrl=time == "t_next")
             else:
                 x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
             u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
@@ -316,7 +316,9 @@ class Rollout:
             traces["observe"] = trace("t_next", observe)
             observed = sizes[0]
         if world:
-            traces.update(solver(model, dtype, self.law), felt=felt.record((self.substeps - 1) * model.timestep))
+            traces.update(
+                solver(model, dtype, self.law), at_solve=at_solve.record((self.substeps - 1) * model.timestep)
+            )
         s = _featherstorm.rollout_sequence(
             model.evaluator, dtype, self.op, self.substeps, self.drives, nu, np_, shared, **traces
         )

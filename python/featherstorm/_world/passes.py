@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .._robot.law import Rigid
     from ..model import Model
     from ..typing import Array, ArrayLike
-    from .state import Felt
+    from .state import SolveQuantities
 
 STATE = ("q", "v", "act", "qacc")
 
@@ -54,12 +54,12 @@ def refuse_law(label: str, law: object) -> None:
 class Passes:
     """`count` substeps of the file's timestep under the same controls: kernels for one dtype.
 
-    felt   quantities of the last substep to keep (state.Felt)
+    at_solve   quantities of the last substep to keep (state.SolveQuantities)
     law    None for MuJoCo's
     """
 
     def __init__(
-        self, model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None
+        self, model: Model, dtype: str, count: int, at_solve: SolveQuantities | None = None, law: Rigid | None = None
     ) -> None:
         self.model, self.count = model, count
         if "opt_timestep" in model.parameters:
@@ -68,14 +68,14 @@ class Passes:
                 "expected featherstorm.mujoco.Batch, where each has its own"
             )
         self.sent: dict[tuple[Any, ...], Any] = {}  # parameters on devices
-        self.felt = {} if felt is None else {name: size for name, (size, _) in felt.texts.items()}
+        self.at_solve = {} if at_solve is None else at_solve.sizes
         control = _featherstorm.Trace()
         control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())
         control.close()
         self.sequence = _featherstorm.rollout_sequence(
             model.evaluator, dtype, "world", count, False, model.n_ctrl, 0, True,
             control=control if model.n_ctrl else None,
-            felt=felt and felt.record((count - 1) * model.timestep),
+            at_solve=at_solve and at_solve.record((count - 1) * model.timestep),
             **solver(model, dtype, law),
         )  # fmt: skip
 
@@ -91,7 +91,7 @@ class Passes:
             **state_sizes(model),
             "u": model.n_ctrl,
             "qfrc_applied": model.nv,
-            **self.felt,
+            **self.at_solve,
             **parameter_sizes(model),
         }
         inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
@@ -101,12 +101,14 @@ class Passes:
         tell_notices(model)
 
 
-def passes(model: Model, dtype: str, count: int, felt: Felt | None = None, law: Rigid | None = None) -> Passes:
+def passes(
+    model: Model, dtype: str, count: int, at_solve: SolveQuantities | None = None, law: Rigid | None = None
+) -> Passes:
     """Return Passes, kept with the model."""
     kept = model.__dict__.setdefault("_passes", {})
-    key = (dtype, count, tuple(felt.texts) if felt else None, law)
+    key = (dtype, count, tuple(at_solve.functions) if at_solve else None, law)
     if key not in kept:
-        kept[key] = Passes(model, dtype, count, felt, law)
+        kept[key] = Passes(model, dtype, count, at_solve, law)
     found: Passes = kept[key]
     return found
 

@@ -13,11 +13,11 @@ from .names import compiled, number_of
 from .passes import passes
 from .report import Reporter, WorldReport
 from .state import (
-    Felt,
+    SolveQuantities,
     WorldState,
     contact_place,
     instance_sizes,
-    is_felt,
+    is_at_solve,
     measured_apart,
     measured_size,
 )
@@ -129,7 +129,7 @@ class SimulatedWorld:
 
     def run(self, state: dict[str, Any], after: dict[str, Any], time: float) -> None:
         given = {**state, **self.pushed, **self.bound, "u": self.driven[0]}
-        written = {**after, **{f"felt_{name}": memory for name, (memory, _) in self.begun.items()}}
+        written = {**after, **{f"at_solve_{name}": memory for name, (memory, _) in self.begun.items()}}
         self.passes.run(self.instances, given, written, time, self.library.stream)
 
     def watch(self, taken: dict[str, int], before: dict[str, Any], time: float) -> None:
@@ -143,26 +143,26 @@ class SimulatedWorld:
         if self.begun and not new:
             return
         self.readings.update(new)
-        felt = Felt(self.model)
+        at_solve = SolveQuantities(self.model)
         sizes = {**instance_sizes(self.model), **self.readings}
         for name, size in sizes.items():
-            felt.add(name, size, as_it_is(name))
-        self.passes = passes(self.model, self.dtype, self.count, felt, self.law)
+            at_solve.add(name, size, as_it_is(name))
+        self.passes = passes(self.model, self.dtype, self.count, at_solve, self.law)
         self.begun = {name: self.array(size) for name, size in sizes.items()}
         self.run(before, {}, time)
 
-    def feel(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
+    def quantity(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
         """Return quantities that the last substep found, (instances, size).
 
         before: the state at the beginning of the last step, and `time` then.
         """
         if what not in self.kernels:
-            felt = Felt(self.model)
-            felt.add("found", size, text)
-            trace = felt.record((self.count - 1) * self.model.timestep)
+            at_solve = SolveQuantities(self.model)
+            at_solve.add("found", size, text)
+            trace = at_solve.record((self.count - 1) * self.model.timestep)
             assert trace is not None
             kernel = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
-            self.kernels[what] = kernel, felt.taken
+            self.kernels[what] = kernel, at_solve.taken
         kernel, taken = self.kernels[what]
         self.watch(taken, before, time)
         library, bound = self.library, self.bound
@@ -172,7 +172,7 @@ class SimulatedWorld:
         names = {**{name: name for name in ("act", "ctrl", *taken)}, "q": "qpos", "v": "qvel"}
         inputs = [(name, given[of], 0, sizes[of], False) for name, of in names.items() if of in given]
         memory, view = library.output(self.dtype, self.instances, size)
-        outputs = [("felt_found", memory, 0, size, False)]
+        outputs = [("at_solve_found", memory, 0, size, False)]
         kernel.run(1, self.instances, inputs, {"t": [time]}, outputs, stream=library.stream)
         if library.readable or self.fresh.any():
             numbers = np.asarray(view([size]))
@@ -193,7 +193,7 @@ class SimulatedWorld:
         if what not in self.kernels:
             trace = _featherstorm.Trace()
             try:
-                x = WorldState.of(self.model, trace, symbols(trace.input("t", 1, True))[0], Felt(self.model))
+                x = WorldState.of(self.model, trace, symbols(trace.input("t", 1, True))[0], SolveQuantities(self.model))
                 trace.output("found", values_of(text(x), what, size))
             finally:
                 trace.close()
@@ -214,8 +214,8 @@ class SimulatedWorld:
         size = measured_size(self.model, k)
         if measured_apart(self.model, k):
             return self.placed(self.apart(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
-        if is_felt(compiled(self.model), k):
-            return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
+        if is_at_solve(compiled(self.model), k):
+            return self.quantity(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
         return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
 
     def apart(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
@@ -252,4 +252,4 @@ class SimulatedWorld:
 
     def contact_force(self, name: str | int, kind: str | None, before: dict[str, Any], time: float) -> Any:
         kind, k = contact_place(self.model, name, kind)
-        return self.feel(f"contact_force_{kind}{k}", 3, lambda texts: texts.contact_force(kind, k), before, time)
+        return self.quantity(f"contact_force_{kind}{k}", 3, lambda texts: texts.contact_force(kind, k), before, time)

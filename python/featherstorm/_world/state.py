@@ -65,23 +65,28 @@ def instance_sizes(model: Model) -> dict[str, int]:
     return {name: size for name, size in sizes.items() if size}
 
 
-class Felt:
+class SolveQuantities:
     """Quantities of the solution at the beginning of the last substep that traced functions request.
 
-    Each is an array of the sequence, named "felt_" and the quantity.
+    Each is an array of the sequence, named "at_solve_" and the quantity.
 
     taken   after recording: sizes of the solver's arrays that the program reads, by name
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.texts: dict[str, tuple[int, Text]] = {}
+        self.functions: dict[str, tuple[int, Text]] = {}
         self.taken: dict[str, int] = {}
 
     def add(self, name: str, size: int, text: Text) -> str:
         """Request a quantity and return its name."""
-        self.texts.setdefault(f"felt_{name}", (size, text))
-        return f"felt_{name}"
+        self.functions.setdefault(f"at_solve_{name}", (size, text))
+        return f"at_solve_{name}"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the quantities by name."""
+        return {name: size for name, (size, _) in self.functions.items()}
 
     def record(
         self, before: float, clock: Callable[[_featherstorm.Trace], Any] | None = None
@@ -91,7 +96,7 @@ class Felt:
         before   time from the first substep to the last one [s]
         clock    returns the time, of shape (1,). None: `t` for all instances
         """
-        if not self.texts:
+        if not self.functions:
             return None
         from ..mujoco.fields.contacts import is_reading
 
@@ -104,7 +109,7 @@ class Felt:
             begun = symbols(trace.input("t", 1, True)) if clock is None else clock(trace)
             time = begun + before
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
-            for name, (size, text) in self.texts.items():
+            for name, (size, text) in self.functions.items():
                 trace.output(name, values_of(text(texts), name, size))
             read = [*SOLVED, *filter(is_reading, texts.given), *self.model.parameters]
             sizes = {name: int(np.size(texts.given.get(field_of(name), ()))) for name in read}
@@ -130,17 +135,19 @@ class WorldState(State):
     """
 
     time: Any
-    felt: Felt
+    at_solve: SolveQuantities
     has_ctrl: bool
     inputs: dict[str, Symbols]
     texts: Instance | None
 
     @classmethod
-    def of(cls, model: Model, trace: _featherstorm.Trace, time: Any, felt: Felt, has_ctrl: bool = True) -> Self:
+    def of(
+        cls, model: Model, trace: _featherstorm.Trace, time: Any, at_solve: SolveQuantities, has_ctrl: bool = True
+    ) -> Self:
         """Return x as inputs of a trace. time [s]; has_ctrl: whether there are controls yet."""
         act = trace.input("act", model.n_act) if model.n_act else []
         parts = [*trace.input("q", model.nq), *trace.input("v", model.nv), *act]
-        return cls.made(model, trace, parts, time, felt, has_ctrl)
+        return cls.made(model, trace, parts, time, at_solve, has_ctrl)
 
     @classmethod
     def made(
@@ -149,14 +156,14 @@ class WorldState(State):
         trace: _featherstorm.Trace,
         parts: list[Any],
         time: Any,
-        felt: Felt,
+        at_solve: SolveQuantities,
         has_ctrl: bool = True,
         inputs: dict[str, Symbols] | None = None,
     ) -> Self:
         """Return x from numbers q, v, act. inputs: inputs that the trace has already, by name."""
         self = np.asarray(parts, dtype=object).view(cls)
         self.model, self.trace, self.poses, self.parameters = model, trace, None, None
-        self.time, self.felt, self.has_ctrl, self.texts = time, felt, has_ctrl, None
+        self.time, self.at_solve, self.has_ctrl, self.texts = time, at_solve, has_ctrl, None
         self.inputs = {} if inputs is None else inputs
         if model.parameters:
             self.parameters = [self.input(name, n).tolist() for name, n in parameter_sizes(model).items()]
@@ -186,15 +193,15 @@ class WorldState(State):
 
     @property
     def qacc(self) -> Symbols:
-        return self.feel("qacc", self.model.nv, lambda texts: texts.state("qacc"))
+        return self.quantity("qacc", self.model.nv, lambda texts: texts.state("qacc"))
 
     def input(self, name: str, size: int) -> Symbols:
         if name not in self.inputs:
             self.inputs[name] = symbols(self.trace.input(name, size) if size else [])
         return self.inputs[name]
 
-    def feel(self, what: str, size: int, text: Text) -> Symbols:
-        return self.input(self.felt.add(what, size, text), size)
+    def quantity(self, what: str, size: int, text: Text) -> Symbols:
+        return self.input(self.at_solve.add(what, size, text), size)
 
     def instance(self) -> Instance:
         """Return the algorithms on the state x."""
@@ -217,14 +224,14 @@ class WorldState(State):
         size = measured_size(self.model, k)
         if what := measured_apart(self.model, k):
             raise ValueError(f"sensor {name} {what}: simulations measure it, functions that are traced do not")
-        if is_felt(m, k):
-            return self.feel(f"sensor{k}", size, lambda texts: texts.sensor(k))
+        if is_at_solve(m, k):
+            return self.quantity(f"sensor{k}", size, lambda texts: texts.sensor(k))
         return symbols(values_of(self.instance().sensor(k), "sensor", size))
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Symbols:
         """Return the total contact force on a geom, or on a body where no geom has the name or kind="body"."""
         found = contact_place(self.model, name, kind)
-        return self.feel(f"contact_force_{found[0]}{found[1]}", 3, lambda texts: texts.contact_force(*found))
+        return self.quantity(f"contact_force_{found[0]}{found[1]}", 3, lambda texts: texts.contact_force(*found))
 
 
 def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str, int]:
@@ -234,7 +241,7 @@ def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str,
     return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
 
 
-def is_felt(m: Any, sensor: int) -> bool:
+def is_at_solve(m: Any, sensor: int) -> bool:
     """Return whether a sensor of a compiled model reads forces, accelerations or contacts, which the solver finds."""
     from ..mujoco.fields.sensors import OF_CONTACTS
 

@@ -63,20 +63,20 @@ class Kernels:
 
     def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:
         r = self.recording
-        felt = remains = None
+        at_solve = at_last_stage = None
         if steps and r.world:
             before = (r.substeps - 1) * r.pass_time
-            felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
+            at_solve, at_last_stage = (kept.record(before, r.clock) for kept in (r.at_solve, r.at_last_stage))  # type: ignore[union-attr]
         begin, each = ([*first, *r.before], r.each_pass) if steps else ([], [])
-        return self.made(begin, each, after, felt, remains, steps, r.substeps)
+        return self.made(begin, each, after, at_solve, at_last_stage, steps, r.substeps)
 
     def made(
         self,
         before: Sequence[Stage],
         each_pass: Sequence[Stage],
         after: Sequence[Stage],
-        felt: Any = None,
-        remains: Any = None,
+        at_solve: Any = None,
+        at_last_stage: Any = None,
         steps: bool = False,
         substeps: int = 1,
     ) -> Any:
@@ -84,7 +84,7 @@ class Kernels:
         more = solver(self.model, self.dtype, self.law) if self.recording.world else {}
         return _featherstorm.environment_sequence(
             self.model.evaluator, self.dtype, self.op, substeps, stages(before), stages(each_pass), stages(after),
-            felt, remains, steps, **more,
+            at_solve, at_last_stage, steps, **more,
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._robot.steps import pass_count
-from .._world.state import Felt
+from .._world.state import SolveQuantities
 from .._world.values import parameter_sizes
 from ..symbols import State, Symbols, is_symbol, symbols, values_of
 from .draws import Draws
@@ -94,7 +94,7 @@ class Recording:
         self.groups: dict[str, int] = {}
         self.terms: list[str] = []
         self.metrics: dict[str, int] = {}
-        self.felt, self.remains = (Felt(model) if self.world else None for _ in range(2))
+        self.at_solve, self.at_last_stage = (SolveQuantities(model) if self.world else None for _ in range(2))
         self.before = [self.take_action()]
         self.each_pass = [self.record_pass()]
         self.after = [self.finish()]
@@ -121,8 +121,8 @@ class Recording:
         if not self.world:
             return State(self.model, trace, trace.input("q", self.model.nq), trace.input("v", self.model.nv))
         time = np.asarray(steps * self.dt, dtype=object)
-        x = EnvironmentState.of(self.model, trace, time.view(Symbols), self.felt, has_ctrl)  # type: ignore[arg-type]
-        return x.begin(steps, self.remains)  # type: ignore[arg-type]
+        x = EnvironmentState.of(self.model, trace, time.view(Symbols), self.at_solve, has_ctrl)  # type: ignore[arg-type]
+        return x.begin(steps, self.at_last_stage)  # type: ignore[arg-type]
 
     def memory(self, trace: _featherstorm.Trace) -> Memory:
         return Memory(self.shapes, trace.input(MEMORY, self.size) if self.size else [])
@@ -309,8 +309,8 @@ class Recording:
             return State(self.model, trace, parts[: self.model.nq], parts[self.model.nq :])
         parts += np.ravel(x.act).tolist()
         inputs = {**x.inputs, **{name: symbols(changed[name]) for name in self.parameters if name in changed}}
-        moved = EnvironmentState.made(self.model, trace, parts, x.time, x.felt, True, inputs)
-        return moved.begin(x.steps, x.remains)
+        moved = EnvironmentState.made(self.model, trace, parts, x.time, x.at_solve, True, inputs)
+        return moved.begin(x.steps, x.at_last_stage)
 
     def changed(self, function: str, found: Any, sizes: Mapping[str, int]) -> dict[str, list[Any]]:
         """Return the numbers in a function's result by name, with the expected sizes."""

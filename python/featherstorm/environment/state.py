@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._world.names import number_of
-from .._world.state import Felt, WorldState, contact_place
+from .._world.state import SolveQuantities, WorldState, contact_place
 from ..symbols import symbols, values_of
 
 if TYPE_CHECKING:
@@ -41,26 +41,27 @@ class EnvironmentState(WorldState):
     """
 
     steps: Any
-    remains: Felt
+    at_last_stage: SolveQuantities
     begins: bool
 
-    def begin(self, steps: Any, remains: Felt) -> EnvironmentState:
-        self.steps, self.remains, self.begins = steps, remains, False
+    def begin(self, steps: Any, at_last_stage: SolveQuantities) -> EnvironmentState:
+        self.steps, self.at_last_stage, self.begins = steps, at_last_stage, False
         return self
 
     def field(self, name: str) -> Any:
         shape = self.shape_of(name)
         if is_of_forces(name):
-            found = self.feel(f"field_{name}", math.prod(shape), lambda texts: getattr(texts, name)())
+            found = self.quantity(f"field_{name}", math.prod(shape), lambda texts: getattr(texts, name)())
         else:
             found = symbols(values_of(getattr(self.instance(), name)(), name, math.prod(shape)))
         return found.reshape(shape)
 
     def left(self, name: str) -> Any:
         shape, size = self.shape_of(name), math.prod(self.shape_of(name))
+        self.check_solved()
         if self.begins:
             return self.found(size, lambda texts: getattr(texts, name)()).reshape(shape)
-        array = self.remains.add(f"left_{name}", size, lambda texts: getattr(texts, name)())
+        array = self.at_last_stage.add(f"left_{name}", size, lambda texts: getattr(texts, name)())
         return self.input(array, size).reshape(shape)
 
     def ray(self, point: Any, direction: Any, geoms: Names | Sequence[int], far: float = 100.0) -> Any:
@@ -92,7 +93,7 @@ class EnvironmentState(WorldState):
         second = None if other is None else number_of(self.model, "geom", other)[1]
 
         what = f"touches{geom}_{'' if second is None else second}"
-        return np.minimum(self.feel(what, 1, lambda texts: texts.selected("geom", geom, second)[3:])[0], 1.0)
+        return np.minimum(self.quantity(what, 1, lambda texts: texts.selected("geom", geom, second)[3:])[0], 1.0)
 
     def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Symbols:
         if other is None:
@@ -101,12 +102,21 @@ class EnvironmentState(WorldState):
         second = number_of(self.model, "geom", other)[1]
 
         what = f"contact_force_{place}{index}_{second}"
-        return symbols(self.feel(what, 3, lambda texts: texts.selected(place, index, second)[:3]))
+        return symbols(self.quantity(what, 3, lambda texts: texts.selected(place, index, second)[:3]))
 
-    def feel(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
+    def quantity(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
+        self.check_solved()
         if self.begins:
             return self.found(size, text)
-        return super().feel(what, size, text)
+        return super().quantity(what, size, text)
+
+    def check_solved(self) -> None:
+        """Raise ValueError where a substep is still to come, so that its forces are not known."""
+        if not self.has_ctrl:
+            raise ValueError(
+                "actuate and adapt run before a substep, which finds forces, accelerations and contacts: expected that "
+                "reward, terminate, after or observe read these, and keep in the memory m what actuate needs"
+            )
 
     def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
         """Return a quantity of the solution.
@@ -131,8 +141,10 @@ def beginning(
 ) -> BeginningState:
     """Return the state that a reset made."""
     clock = symbols([0.0])[0]
-    x = BeginningState.made(model, trace, parts, np.asarray(clock, dtype=object), Felt(model), inputs=parameters)
-    x.begin(0.0, Felt(model))
+    x = BeginningState.made(
+        model, trace, parts, np.asarray(clock, dtype=object), SolveQuantities(model), inputs=parameters
+    )
+    x.begin(0.0, SolveQuantities(model))
     x.begins = True
     return x
 

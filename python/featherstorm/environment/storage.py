@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
-from .._memory.rooms import Place, Rooms
+from .._memory.named_buffers import Columns, NamedBuffers
 from ..device import DeviceArray
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Bound = list[tuple[str, Any, int, int, bool]]  # arrays of a sequence (_featherstorm.Sequence.run)
 
 
-class Storage(Rooms):
+class Storage(NamedBuffers):
     """Arrays (instances, n) by name, without arrays of size zero.
 
     doubled   names of arrays with two buffers, which `turn` swaps
@@ -38,9 +38,9 @@ class Storage(Rooms):
     def __contains__(self, name: str) -> bool:
         return name in self.places
 
-    def place(self, n: int) -> tuple[Place, Any, Any]:
+    def place(self, n: int) -> tuple[Columns, Any, Any]:
         """Allocate memory: return it, a view (instances, n), and one (instances,) where n is 1."""
-        place = Place(self.buffer(n), 0, n)
+        place = Columns(self.buffer(n), 0, n)
         return place, self.array(place), self.array(place, []) if n == 1 else None
 
     def turn(self) -> None:

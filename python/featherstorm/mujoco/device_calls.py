@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
-from .._memory.rooms import Place
+from .._memory.named_buffers import Columns
 from ..device import HOST, DeviceArray, device_of, place
 from .arguments import steps
 from .device_variants import DeviceVariants
@@ -56,17 +56,17 @@ class CallsOnDevice(Simulations):
 
     # calls
 
-    def _runs(self, ids: Any, sims: Array | None) -> Iterator[tuple[Steps, Place | None, Array | None]]:
+    def _runs(self, ids: Any, sims: Array | None) -> Iterator[tuple[Steps, Columns | None, Array | None]]:
         memory, meant = self._memory, None
         if device_of(ids) != HOST:
-            meant = memory.room("meant", 1)
+            meant = memory.columns_for("meant", 1)
             memory.array(meant, []).assign(ids, "ids")
         for k, (engine, group) in enumerate(self._engines(sims)):
             run = None if group is None else memory.mask(k, group)
             if run is None or meant is None:
                 run = run or meant
             else:
-                chosen = memory.room(f"run {k}", 1)
+                chosen = memory.columns_for(f"run {k}", 1)
                 given = [meant.named("one"), run.named("other")]
                 self._both.run(1, self.nsim, given, {}, [chosen.named("run")], stream=self.stream)
                 run = chosen
@@ -131,11 +131,11 @@ class CallsOnDevice(Simulations):
             item: self._target(out or {}, item, (len(self._sims(sims)), nstep, *shape))
             for item, shape in shapes.items()
         }
-        runs = [(of, memory.room(f"going {k}", 1), run) for k, (of, run, _) in enumerate(self._runs(ids, sims))]
+        runs = [(of, memory.columns_for(f"going {k}", 1), run) for k, (of, run, _) in enumerate(self._runs(ids, sims))]
         for _, mask, run in runs:
             memory.copy(memory.one if run is None else run, mask)
         for k in range(nstep):
-            driven = None if controls is None else Place(controls, k * len(columns), len(columns))
+            driven = None if controls is None else Columns(controls, k * len(columns), len(columns))
             names = memory.names() if k == nstep - 1 else fields
             for of, mask, _ in runs:
                 of.advance(1, names, mask, None if controls is None else columns, driven)
@@ -143,7 +143,7 @@ class CallsOnDevice(Simulations):
             for item, places in recorded.items():
                 at = k * sum(p.size for p in places)
                 for p in places:
-                    memory.copy(p, Place(found[item], at, p.size))
+                    memory.copy(p, Columns(found[item], at, p.size))
                     at += p.size
         results = {}
         for item, buffer in found.items():
@@ -178,7 +178,7 @@ class CallsOnDevice(Simulations):
         target[...] = array
         return target
 
-    def _recorded(self, item: Any) -> list[Place]:
+    def _recorded(self, item: Any) -> list[Columns]:
         """Return the parts of a record."""
         memory = self._memory
         if isinstance(item, str):
@@ -192,7 +192,7 @@ class CallsOnDevice(Simulations):
     def _controls(self, control: Any, nstep: int, columns: int, sims: Array | None) -> Any:
         """Return a buffer (nsim, nstep columns) with the controls of some simulations."""
         memory, n = self._memory, len(self._sims(sims))
-        buffer = memory.room("controls", nstep * columns).buffer
+        buffer = memory.columns_for("controls", nstep * columns).buffer
         if (number := device_of(control)) not in (HOST, self._number):
             raise ValueError(f"rollout: control is on {place(number)}, expected {place(self._number)} or the CPU")
         if number == HOST and (sims is None or n):
@@ -208,7 +208,7 @@ class CallsOnDevice(Simulations):
             return buffer
         every = np.zeros((self.nsim, nstep * columns), self.dtype)
         every[self._sims(sims)] = numbers.reshape(n, nstep * columns)
-        memory.send(every, Place(buffer, 0, nstep * columns))
+        memory.send(every, Columns(buffer, 0, nstep * columns))
         return buffer
 
     def _works(self, ids: Ids) -> Iterator[tuple[Steps, Array]]:

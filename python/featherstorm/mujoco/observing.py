@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._memory.rooms import Place, place_of
+from .._memory.named_buffers import Columns, columns_of_array
 from .fields.contacts import is_reading
 from .fields.kernels import SOLVED
 from .fields.table import ACC, POS, VEL, parts_of
@@ -17,13 +17,13 @@ from .states import BEFORE, States
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .._memory.rooms import Rooms
+    from .._memory.named_buffers import NamedBuffers
     from .engine import Engine
     from .fields.kernels import FieldKernels
     from .storage import Storage
 
     Array = npt.NDArray[Any]
-    Places = dict[str, Place]
+    NamedColumns = dict[str, Columns]
 
 ALL = (POS, VEL, ACC)
 OF_THE_FIRST = ("sensordata", "cacc")  # fields that belong to the first evaluation of Runge-Kutta's method
@@ -37,9 +37,9 @@ class Observations(States):
         super().__init__(engine, memory)
         self.from_host: dict[str, bool] = {}  # fields of a device -> True if no kernel computes them
 
-    def solve(self, sizes: dict[str, int]) -> Places:
+    def solve(self, sizes: dict[str, int]) -> NamedColumns:
         """Return the solver's results at the states, by name."""
-        found = {name: self.memory.room(f"solved {name}", size) for name, size in sizes.items()}
+        found = {name: self.memory.columns_for(f"solved {name}", size) for name, size in sizes.items()}
         outputs = [place.named(name) for name, place in found.items() if place.size]
         if outputs and (sequence := self.engine.solver_for(outputs)) is not None:
             sequence.run(1, self.memory.instances, self.inputs(), {}, outputs, stream=self.memory.stream)
@@ -53,7 +53,7 @@ class Observations(States):
     def report(self) -> dict[str, Array]:
         """Return residual and gap (instances,) of the current states, on the host."""
         self.prepare()
-        found = {name: self.memory.room(name, 1) for name in ("residual", "gap")}
+        found = {name: self.memory.columns_for(name, 1) for name in ("residual", "gap")}
         numbers = {name: self.memory.array(place)[:, 0] for name, place in found.items()}
         numbers["residual"][...], numbers["gap"][...] = 0, NO_CONTACT
         if self.engine.reporter is not None:
@@ -74,17 +74,17 @@ class Observations(States):
         """
         self.prepare()
         memory, nv = self.memory, self.engine.m.nv
-        found = {name: memory.room(name, 3 * nv) for name in ("jacp", "jacr")}
-        self.engine.fields.jacobian(body).run({**self.given(), "point": place_of(point)}, found, memory)
+        found = {name: memory.columns_for(name, 3 * nv) for name in ("jacp", "jacr")}
+        self.engine.fields.jacobian(body).run({**self.given(), "point": columns_of_array(point)}, found, memory)
         return [memory.array(place, [3, nv]) for place in found.values()]
 
     def compute(
         self,
         names: list[str],
         stages: tuple[int, ...],
-        arrays: Places,
-        anew: Place | None = None,
-        run: Place | None = None,
+        arrays: NamedColumns,
+        anew: Columns | None = None,
+        run: Columns | None = None,
         solved: bool = False,
     ) -> None:
         """Run the kernels of fields at the states.
@@ -102,22 +102,25 @@ class Observations(States):
         fields = {name: memory.fields[name] for name in names if memory.fields[name].size}
         places = fields
         if run is not None:  # the others keep their numbers
-            places = {name: memory.room(f"new {name}", place.size) for name, place in fields.items()}
+            places = {name: memory.columns_for(f"new {name}", place.size) for name, place in fields.items()}
             for name, place in fields.items():
                 memory.copy(place, places[name])
         compute(self.engine, self.fields, parts, given, places, memory, anew if self.fields.after_defaults else None)
         if run is not None:
             self.keep(places, fields, run)
 
-    def keep(self, new: Places, fields: Places, run: Place) -> None:
+    def keep(self, new: NamedColumns, fields: NamedColumns, run: Columns) -> None:
         """Replace fields by new numbers where simulations run."""
         for name, place in fields.items():
             if n := place.size:
-                chosen, program = self.memory.room("chosen", n), self.engine.program(("choose", n), lambda: choose(n))
+                chosen, program = (
+                    self.memory.columns_for("chosen", n),
+                    self.engine.program(("choose", n), lambda: choose(n)),
+                )
                 self.launch(program, {"new": new[name], "old": place}, {"chosen": chosen}, run=run)
                 self.memory.copy(chosen, place)
 
-    def room_for(self, names: list[str]) -> Places:
+    def columns_for_fields(self, names: list[str]) -> NamedColumns:
         """Return memory for the results of a step that fields read.
 
         These are the solver's results, and the state of the last evaluation of Runge-Kutta's method.
@@ -132,7 +135,7 @@ class Observations(States):
             if sizes.pop("qfrc_constraint", 0):
                 sizes.update(mass=engine.model.nh, b=engine.m.nv)
             sizes.update(qpos=engine.m.nq, qvel=engine.m.nv, act=engine.m.na)
-        return {name: self.memory.room(f"found {name}", n) for name, n in sizes.items()}
+        return {name: self.memory.columns_for(f"found {name}", n) for name, n in sizes.items()}
 
     def apart(self, names: list[str]) -> tuple[list[str], list[str]]:
         """Return the fields that kernels compute here, and on a device those that the host computes."""
@@ -143,7 +146,7 @@ class Observations(States):
                 self.from_host[name] = comes_from_host(self.engine, name)
         return [name for name in names if not self.from_host[name]], [name for name in names if self.from_host[name]]
 
-    def observe(self, stages: tuple[int, ...], names: list[str], run: Place | None = None) -> None:
+    def observe(self, stages: tuple[int, ...], names: list[str], run: Columns | None = None) -> None:
         """Compute fields of some stages at the states, as mj_forward does."""
         self.prepare(run, (4 if self.engine.runs_rk4 else 1) if ACC in stages else 0)
         names, others = self.apart(names)
@@ -152,11 +155,11 @@ class Observations(States):
             self.compute_on_host(others, run, stages)
 
     @cached_property
-    def zero(self) -> Place:
+    def zero(self) -> Columns:
         """The input `anew` where no simulation was reset."""
         return self.memory.sent(np.zeros((1, 1)))
 
-    def observe_step(self, names: list[str], found: Places, run: Place | None = None) -> None:
+    def observe_step(self, names: list[str], found: NamedColumns, run: Columns | None = None) -> None:
         """Compute fields from the results of the last step.
 
         With Runge-Kutta's method MuJoCo's sensors belong to the first evaluation of the equations, qacc is the mean of
@@ -175,21 +178,21 @@ class Observations(States):
             arrays.update(self.last_evaluation(found, arrays["qacc"]))
         self.compute(names, ALL, arrays, self.anew, run, solved=True)
 
-    def last_evaluation(self, found: Places, qacc: Place) -> Places:
+    def last_evaluation(self, found: NamedColumns, qacc: Columns) -> NamedColumns:
         """Return the inputs of fields at the last evaluation of Runge-Kutta's method."""
         engine, memory, nv = self.engine, self.memory, self.engine.m.nv
         given = {"a": qacc, "v_0": self.state("qvel"), "v_1": self.changed("qvel"), "q_i": found["qpos"]}
         given.update(
-            {name: found.get(name, memory.room(name, n)) for name, n in (("mass", engine.model.nh), ("b", nv))}
+            {name: found.get(name, memory.columns_for(name, n)) for name, n in (("mass", engine.model.nh), ("b", nv))}
         )
         given.update(self.differing("opt.timestep"))
         last = {"qfrc_constraint": nv, "qacc": nv, "qpos": engine.m.nq}
-        written = {name: memory.room(f"last {name}", n) for name, n in last.items()}
+        written = {name: memory.columns_for(f"last {name}", n) for name, n in last.items()}
         self.launch(engine.program("last evaluation", lambda: last_of_runge_kutta(engine)), given, written)
         return {**written, "qvel": found["qvel"], "act": found["act"]}
 
     def compute_on_host(
-        self, names: list[str], run: Place | None, stages: tuple[int, ...], found: Places | None = None
+        self, names: list[str], run: Columns | None, stages: tuple[int, ...], found: NamedColumns | None = None
     ) -> None:
         """Compute fields of a device that no kernel computes (range finders, distances) on the host; this waits.
 
@@ -226,14 +229,16 @@ class Observations(States):
         self.when = BEFORE
 
 
-def poses(engine: Engine, given: Places, names: list[str], rooms: Rooms) -> dict[str, Array]:
+def poses(engine: Engine, given: NamedColumns, names: list[str], buffers: NamedBuffers) -> dict[str, Array]:
     """Return fields of positions (n, count, 3) and rotations (n, count, 3, 3) in double, on the host."""
-    found = {name: rooms.room(f"pose {name}", int(np.size(getattr(engine.fields.data, name)))) for name in names}
+    found = {
+        name: buffers.columns_for(f"pose {name}", int(np.size(getattr(engine.fields.data, name)))) for name in names
+    }
     for kernel in engine.fields.kernels(tuple(sorted(names))):
-        kernel.run(given, found, rooms)
+        kernel.run(given, found, buffers)
     tails = {name: (3,) if name.endswith("xpos") else (3, 3) for name in names}
     return {
-        name: rooms.array(x).astype(np.float64).reshape(-1, x.size // int(np.prod(tails[name])), *tails[name])
+        name: buffers.array(x).astype(np.float64).reshape(-1, x.size // int(np.prod(tails[name])), *tails[name])
         for name, x in found.items()
     }
 
@@ -252,16 +257,16 @@ def compute(
     engine: Engine,
     kernels: FieldKernels,
     parts: tuple[str, ...],
-    given: Places,
-    fields: Places,
-    rooms: Rooms,
-    anew: Place | None = None,
+    given: NamedColumns,
+    fields: NamedColumns,
+    buffers: NamedBuffers,
+    anew: Columns | None = None,
 ) -> None:
     """Run the kernels of fields; anew: see Kernel.run."""
     for kernel in kernels.kernels(parts):
-        kernel.run(given, fields, rooms, anew)
-    if rooms.readable and measures_apart(engine, parts):
-        posed = lambda names: poses(engine, given, names, rooms)  # noqa: E731
-        sizes = rooms.array(given["geom_size"]) if "geom_size" in given else None
+        kernel.run(given, fields, buffers, anew)
+    if buffers.readable and measures_apart(engine, parts):
+        posed = lambda names: poses(engine, given, names, buffers)  # noqa: E731
+        sizes = buffers.array(given["geom_size"]) if "geom_size" in given else None
         for sensors in engine.apart:
-            sensors.measure(posed, rooms.array(fields["sensordata"]), sizes)
+            sensors.measure(posed, buffers.array(fields["sensordata"]), sizes)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._memory.rooms import Place
+    from .._memory.named_buffers import Columns
     from .engine import Engine
 
     Array = npt.NDArray[Any]
@@ -242,7 +242,7 @@ class Simulations:
         self._begin(sims)
         return sims
 
-    def _runs(self, ids: Any, sims: Array | None) -> Iterator[tuple[Steps, Place | None, Array | None]]:
+    def _runs(self, ids: Any, sims: Array | None) -> Iterator[tuple[Steps, Columns | None, Array | None]]:
         """Iterate over the simulations of a call by engine: steps, their mask on a device, their numbers.
 
         Numbers are None for all. On the host some simulations are copies, which are written back.
@@ -280,7 +280,7 @@ class Simulations:
         for steps, _, group in self._runs(ids, sims):
             yield steps, self._sims(group)
 
-    def _renew(self, steps: Steps, stage: int, run: Place | None) -> None:
+    def _renew(self, steps: Steps, stage: int, run: Columns | None) -> None:
         """Compute the bound fields of the stages up to `stage` at the states."""
         if stages := tuple(s for s in (POS, VEL, ACC) if s <= stage):
             steps.observe(stages, self._memory.names(), run)

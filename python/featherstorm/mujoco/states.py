@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._memory.rooms import Place
+from .._memory.named_buffers import Columns
 from .engine import ARRAYS
 from .histories import DELAYED, delayed_controls
 from .inputs import OF_STATE, array_name
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .storage import Storage
 
     Array = npt.NDArray[Any]
-    Places = dict[str, Place]
+    NamedColumns = dict[str, Columns]
 
 LIVE, BEFORE, BEGUN, AGAIN = "live", "before", "begun", "again"
 
@@ -39,73 +39,73 @@ class States:
     def __init__(self, engine: Engine, memory: Storage) -> None:
         self.engine, self.memory, self.fields = engine, memory, engine.fields
         self.host = memory.readable
-        self.places_when: dict[str, Places] = {}
+        self.places_when: dict[str, NamedColumns] = {}
         self.arrays_of: dict[Any, list[tuple[str, Any, int, int, bool]]] = {}
         self.when = LIVE
 
     # memory, allocated when it is first needed
 
     @cached_property
-    def q(self) -> Place:
+    def q(self) -> Columns:
         """qpos as steps read it."""
-        return self.memory.room("q", self.engine.m.nq)
+        return self.memory.columns_for("q", self.engine.m.nq)
 
     @cached_property
-    def ctrl(self) -> Place:
+    def ctrl(self) -> Columns:
         """ctrl as steps read it."""
-        return self.memory.room("ctrl", self.engine.m.nu)
+        return self.memory.columns_for("ctrl", self.engine.m.nu)
 
     @cached_property
-    def odd(self) -> Place:
+    def odd(self) -> Columns:
         """On the host, 1 for simulations with a bad number."""
-        return self.memory.room("odd", 1)
+        return self.memory.columns_for("odd", 1)
 
     @cached_property
     def odd_numbers(self) -> Array:
         return self.memory.numpy(self.odd)[:, 0]
 
     @cached_property
-    def before(self) -> Place:
+    def before(self) -> Columns:
         """On the host, the first columns of states before a step, up to the last that it changes."""
-        return self.memory.room("before", self.engine.layout.columns["qacc_warmstart"].stop)
+        return self.memory.columns_for("before", self.engine.layout.columns["qacc_warmstart"].stop)
 
     @cached_property
     def before_numbers(self) -> Array:
         return self.memory.numpy(self.before)
 
     @cached_property
-    def moved(self) -> Place:
+    def moved(self) -> Columns:
         """The results of a step: the new numbers of the state (programs.moved_columns)."""
-        return self.memory.room("moved", moved_size(self.engine))
+        return self.memory.columns_for("moved", moved_size(self.engine))
 
     @cached_property
-    def anew(self) -> Place:
+    def anew(self) -> Columns:
         """1 for simulations that were reset within the last step."""
-        return self.memory.room("anew", 1)
+        return self.memory.columns_for("anew", 1)
 
     # places
 
-    def state(self, name: str) -> Place:
+    def state(self, name: str) -> Columns:
         """Return the place of a field of the state; `qpos` and `ctrl` as steps read them."""
         return self.all_states()[name]
 
-    def all_states(self) -> Places:
+    def all_states(self) -> NamedColumns:
         if self.when not in self.places_when:
             self.places_when[self.when] = self.places(self.when)
         return self.places_when[self.when]
 
-    def whole(self, when: str) -> Place:
+    def whole(self, when: str) -> Columns:
         """Return the place of all fields of the state."""
         if when in (LIVE, BEFORE):
             return self.memory.live_state
         return (self.memory.begun if when == BEGUN else self.memory.again)["state"]
 
-    def places(self, when: str) -> Places:
+    def places(self, when: str) -> NamedColumns:
         """Return the places of all fields of the state."""
         whole, found = self.whole(when), {}
         for name, columns in self.engine.layout.columns.items():
             own = self.before if when == BEFORE and columns.stop <= self.before.size else whole
-            found[name] = Place(own.buffer, columns.start, columns.stop - columns.start)
+            found[name] = Columns(own.buffer, columns.start, columns.stop - columns.start)
         found["raw_ctrl"] = found["ctrl"]
         by_programs = when in (BEGUN, AGAIN)
         if by_programs or self.engine.quaternions:
@@ -113,25 +113,25 @@ class States:
         if by_programs:
             found["ctrl"] = self.ctrl
         if self.engine.delays_controls:
-            found["ctrl"] = self.memory.room(DELAYED, self.engine.m.nu)
+            found["ctrl"] = self.memory.columns_for(DELAYED, self.engine.m.nu)
         return found
 
-    def changed(self, name: str, moved: Place | None = None) -> Place:
+    def changed(self, name: str, moved: Columns | None = None) -> Columns:
         """Return the place of a field of the state at the end of a step."""
         if self.when == BEFORE:
             return self.memory.field_of_state(name)
         columns = moved_columns(self.engine)[name]
-        return Place((moved or self.moved).buffer, columns.start, columns.stop - columns.start)
+        return Columns((moved or self.moved).buffer, columns.start, columns.stop - columns.start)
 
-    def input(self, name: str) -> Place:
+    def input(self, name: str) -> Columns:
         """Return the place of a field of the model that differs between simulations."""
         return self.memory.inputs[name]
 
-    def differing(self, *names: str) -> Places:
+    def differing(self, *names: str) -> NamedColumns:
         """Return fields of the model that programs read where simulations differ in them."""
         return {array_name(name): self.input(name) for name in names if name in self.engine.varied}
 
-    def of_defaults(self) -> Places:
+    def of_defaults(self) -> NamedColumns:
         """Return fields of the model that decide the defaults of the state, where simulations differ in them."""
         return self.differing(*(name for name, *_ in self.engine.layout.defaults()))
 
@@ -145,7 +145,7 @@ class States:
             self.arrays_of[self.when] = [place.named(name) for name, place in places.items() if place.size]
         return self.arrays_of[self.when]
 
-    def given(self) -> Places:
+    def given(self) -> NamedColumns:
         """Return the inputs of kernels of fields."""
         return {**self.all_states(), **{name: self.input(name) for name in self.engine.varied}}
 
@@ -154,9 +154,9 @@ class States:
     def launch(
         self,
         sequence: Any,
-        given: Places,
-        written: Places,
-        run: Place | None = None,
+        given: NamedColumns,
+        written: NamedColumns,
+        run: Columns | None = None,
         uniforms: Mapping[str, list[float]] | None = None,
     ) -> None:
         inputs = [place.named(name) for name, place in given.items() if place.size]
@@ -166,7 +166,7 @@ class States:
         memory = self.memory
         sequence.run(1, memory.instances, inputs, dict(uniforms or {}), outputs, stream=memory.stream)
 
-    def all(self, run: Place | None) -> Place:
+    def all(self, run: Columns | None) -> Columns:
         return self.memory.one if run is None else run
 
     def looks_fine(self) -> bool:
@@ -189,11 +189,11 @@ class States:
 
     def begin(
         self,
-        run: Place | None = None,
+        run: Columns | None = None,
         resets: bool = True,
         counts: int = 0,
         driven: Array | None = None,
-        control: Place | None = None,
+        control: Columns | None = None,
     ) -> None:
         """Run the program `begin`: read written times and controls, find bad numbers, make the inputs of a step.
 
@@ -219,7 +219,7 @@ class States:
             given = {"history": self.state("history"), "time": self.state("time"), "ctrl": self.state("raw_ctrl")}
             delayed_controls(self.engine).run(given, {DELAYED: self.state("ctrl")}, self.memory)
 
-    def prepare(self, run: Place | None = None, counts: int = 0) -> None:
+    def prepare(self, run: Columns | None = None, counts: int = 0) -> None:
         """Prepare the inputs of kernels at the states, without resets; count bad controls `counts` times."""
         memory = self.memory
         if memory.readable and self.looks_fine():

@@ -36,11 +36,11 @@ from .storage import Storage
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .._memory.rooms import Place
+    from .._memory.named_buffers import Columns
     from .engine import Engine
 
     Array = npt.NDArray[Any]
-    Places = dict[str, Place]
+    NamedColumns = dict[str, Columns]
 
 
 class Steps(Observations):
@@ -55,14 +55,14 @@ class Steps(Observations):
             self.fields = FieldKernels(
                 engine.m, own.model, own.sensors, own.active, own.dtype, after_defaults=self.after_defaults
             )
-        self.rows: dict[int, Place] = {}  # of keyframes on a device, -1 of the defaults
+        self.rows: dict[int, Columns] = {}  # of keyframes on a device, -1 of the defaults
         # of simulations on the host whose last steps ran again, and their storage
         self.repeated: tuple[Array, Storage] | None = None
 
     @cached_property
-    def going(self) -> Place:
+    def going(self) -> Columns:
         """1 for simulations that ran in the last step and had no warning."""
-        return self.memory.room("going", 1)
+        return self.memory.columns_for("going", 1)
 
     # steps from the defaults, on a device
 
@@ -97,7 +97,7 @@ class Steps(Observations):
 
     # parts of a step
 
-    def step(self, found: Places, moved: Place) -> None:
+    def step(self, found: NamedColumns, moved: Columns) -> None:
         """Run a step.
 
         found   array of the sequence (host/simulation/world_sequence.h) -> place of its value at the end
@@ -112,7 +112,7 @@ class Steps(Observations):
         memory, sequence = self.memory, self.engine.sequence_for(outputs)
         sequence.run(1, memory.instances, self.inputs(), {}, outputs, stream=memory.stream)  # type: ignore[union-attr]  # it moves
 
-    def advance_histories(self, to: Place) -> None:
+    def advance_histories(self, to: Columns) -> None:
         """Compute the histories after a step from the current states."""
         engine, given = self.engine, self.given()
         kernel = next_history(engine)
@@ -120,7 +120,7 @@ class Steps(Observations):
             given.update(self.solve(sizes))
         kernel.run(given, {NEXT: to}, self.memory)
 
-    def again(self, found: Places, run: Place | None) -> None:
+    def again(self, found: NamedColumns, run: Columns | None) -> None:
         """Step from the defaults for simulations with a bad acceleration, after `step`."""
         memory, engine = self.memory, self.engine
         if self.host and not self.finds_bad([self.changed("qacc_warmstart").named("qacc_warmstart")]):
@@ -133,12 +133,12 @@ class Steps(Observations):
         self.launch(program, given, written, self.all(run))
         self.when = AGAIN
         self.delay_controls()
-        others = {name: memory.room(f"again {name}", place.size) for name, place in found.items()}
-        moved = memory.room("again", self.moved.size)
+        others = {name: memory.columns_for(f"again {name}", place.size) for name, place in found.items()}
+        moved = memory.columns_for("again", self.moved.size)
         self.step(others, moved)
         self.keep({"": moved, **others}, {"": self.moved, **found}, self.anew)
 
-    def end(self, run: Place | None) -> None:
+    def end(self, run: Columns | None) -> None:
         memory = self.memory
         states = memory.begun if self.when == BEGUN else memory.again
         given = {f"{name}_begun": place for name, place in states.items()}
@@ -149,7 +149,11 @@ class Steps(Observations):
         self.launch(self.ending, given, written, self.all(run))
 
     def one_step(
-        self, found: Places, run: Place | None = None, driven: Array | None = None, control: Place | None = None
+        self,
+        found: NamedColumns,
+        run: Columns | None = None,
+        driven: Array | None = None,
+        control: Columns | None = None,
     ) -> None:
         """Run a step with all its programs."""
         if self.host:
@@ -164,7 +168,7 @@ class Steps(Observations):
 
     # steps on the host
 
-    def fused(self, nstep: int, found: Places, names: list[str]) -> int:
+    def fused(self, nstep: int, found: NamedColumns, names: list[str]) -> int:
         """Run steps in place on the host; return their number, 0 where a number is bad at their beginning."""
         memory, engine = self.memory, self.engine
         if not self.looks_fine():
@@ -180,7 +184,7 @@ class Steps(Observations):
         self.when = BEFORE
         return nstep
 
-    def step_in_place(self, nstep: int, found: Places) -> bool:
+    def step_in_place(self, nstep: int, found: NamedColumns) -> bool:
         """Run steps; return True if a number is bad at their end."""
         memory, engine = self.memory, self.engine
         if "moved" not in self.arrays_of:
@@ -216,9 +220,9 @@ class Steps(Observations):
         self,
         nstep: int,
         names: list[str],
-        run: Place | None = None,
+        run: Columns | None = None,
         driven: Array | None = None,
-        control: Place | None = None,
+        control: Columns | None = None,
         one_by_one: bool = False,
     ) -> None:
         """Run nstep steps, and compute the fields `names` of the last one.
@@ -231,7 +235,7 @@ class Steps(Observations):
         self.take(nstep - watched, {}, [], run, driven, control, one_by_one)
         if not watched:
             return
-        found = self.room_for(names)
+        found = self.columns_for_fields(names)
         arrays = {LAST_STAGE.get(name, name): place for name, place in found.items()}
         self.take(1, arrays, names, run, driven, control, one_by_one)
         self.observe_step(kernels, found, run)
@@ -245,11 +249,11 @@ class Steps(Observations):
     def take(
         self,
         nstep: int,
-        found: Places,
+        found: NamedColumns,
         names: list[str],
-        run: Place | None,
+        run: Columns | None,
         driven: Array | None,
-        control: Place | None,
+        control: Columns | None,
         one_by_one: bool,
     ) -> None:
         self.repeated = None
@@ -270,7 +274,7 @@ class Steps(Observations):
         if key not in self.rows:
             self.rows[key] = self.memory.sent(self.engine.keyframe(key, {})[None])
 
-    def put(self, key: int, run: Place | None = None) -> None:
+    def put(self, key: int, run: Columns | None = None) -> None:
         """Set simulations to a keyframe that has been sent."""
         memory = self.memory
         given = {**memory.live, "row": self.rows[key]}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .._memory.rooms import Place, Rooms, place_of
+from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST
 from .fields.sensors import rows_of
 from .fields.table import INTEGERS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 UNTOUCHED = 4.0  # steps on the clock of a simulation on the host before a step; a reset sets them to zero
 
 
-class Storage(Rooms):
+class Storage(NamedBuffers):
     """The simulations of a batch.
 
     live     state (instances, layout.size), clock, warning (programs.py) as they are between calls
@@ -45,39 +45,39 @@ class Storage(Rooms):
     ) -> None:
         super().__init__(dtype, instances, device, stream)
         self.m, self.layout = m, layout or Layout(m)
-        self.fields: dict[str, Place] = {}
-        self.inputs: dict[str, Place] = {}
+        self.fields: dict[str, Columns] = {}
+        self.inputs: dict[str, Columns] = {}
         self.bound: dict[str, Any] = {}
         self.masks: dict[int, bytes] = {}
         self.time, self.start, self.passed = (np.zeros(instances if self.readable else 0) for _ in range(3))
         self.counted = np.zeros((len(self.time), int(mujoco.mjtWarning.mjNWARNING), 2), np.int32)
-        self.live_state = self.room("state", self.layout.size)
+        self.live_state = self.columns_for("state", self.layout.size)
         self.state: Any = self.array(self.live_state)
 
-    def rooms_of(self, when: str) -> dict[str, Place]:
+    def columns_of_states(self, when: str) -> dict[str, Columns]:
         sizes = {"state": self.layout.size, "clock": CLOCK, "warning": WARNING}
-        return {name: self.room(name + when, n) for name, n in sizes.items()}
+        return {name: self.columns_for(name + when, n) for name, n in sizes.items()}
 
     @cached_property
-    def live(self) -> dict[str, Place]:
-        return self.rooms_of("")
+    def live(self) -> dict[str, Columns]:
+        return self.columns_of_states("")
 
     @cached_property
-    def begun(self) -> dict[str, Place]:
-        return self.rooms_of("_begun")
+    def begun(self) -> dict[str, Columns]:
+        return self.columns_of_states("_begun")
 
     @cached_property
-    def again(self) -> dict[str, Place]:
-        return self.rooms_of("_again")
+    def again(self) -> dict[str, Columns]:
+        return self.columns_of_states("_again")
 
     @cached_property
-    def one(self) -> Place:
+    def one(self) -> Columns:
         """The mask of all simulations: numbers above zero."""
         return self.sent(np.ones((self.instances, 1)))
 
-    def mask(self, number: int, sims: Array) -> Place:
+    def mask(self, number: int, sims: Array) -> Columns:
         """Return the mask of some simulations, in the memory of this number; sending another one waits."""
-        place, mask = self.room(f"mask {number}", 1), np.zeros((self.instances, 1))
+        place, mask = self.columns_for(f"mask {number}", 1), np.zeros((self.instances, 1))
         mask[sims] = 1
         key = mask.astype(bool).tobytes()
         if self.masks.get(number) != key:
@@ -87,9 +87,9 @@ class Storage(Rooms):
 
     # fields
 
-    def field_of_state(self, name: str) -> Place:
+    def field_of_state(self, name: str) -> Columns:
         columns = self.layout.columns[name]
-        return Place(self.live_state.buffer, columns.start, columns.stop - columns.start)
+        return Columns(self.live_state.buffer, columns.start, columns.stop - columns.start)
 
     def component(self, name: str, shape: tuple[int, ...]) -> Any:
         """Return a field of the state, a live array."""
@@ -100,7 +100,7 @@ class Storage(Rooms):
         if name in self.bound:
             return self.bound[name]
         size = int(np.prod(shape))
-        place = self.fields[name] = Place(self.buffer(size), 0, size)
+        place = self.fields[name] = Columns(self.buffer(size), 0, size)
         if name == "sensordata" and (rows := rows_of(self.m, unknown)):
             numbers = np.zeros((self.instances, size))
             for some in rows:
@@ -138,7 +138,7 @@ class Storage(Rooms):
         for ours, theirs in ((self.inputs, whole.inputs), (self.fields, whole.fields)):
             for name, place in theirs.items():
                 if name not in ours:
-                    ours[name] = Place(self.buffer(place.size), 0, place.size)
+                    ours[name] = Columns(self.buffer(place.size), 0, place.size)
                 self.array(ours[name])[...] = whole.array(place)[rows]
 
     def put(self, rows: Array, some: Storage) -> None:
@@ -153,7 +153,7 @@ class Storage(Rooms):
         copies = Storage(self.m, self.dtype, self.instances, layout=self.layout)
         copies.state[...] = self.numpy(self.live_state)
         copies.time[...] = self.times(timesteps)
-        copies.inputs = {name: place_of(self.numpy(place)) for name, place in self.inputs.items()}
+        copies.inputs = {name: columns_of_array(self.numpy(place)) for name, place in self.inputs.items()}
         return copies
 
     # times and warnings
@@ -191,7 +191,7 @@ class Storage(Rooms):
         self.counted[anew] = 0
         self.read_warnings(self.live["warning"])
 
-    def read_warnings(self, place: Place) -> None:
+    def read_warnings(self, place: Columns) -> None:
         warnings_of(self.array(place), self.counted)
 
     @property

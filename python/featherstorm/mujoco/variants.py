@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._memory.rooms import Place
+    from .._memory.named_buffers import Columns
     from .._robot.law import Rigid
     from .storage import Storage
 
@@ -86,7 +86,7 @@ class Variants:
         self.nsim, self.dtype, self.threads, self.law = nsim, dtype, threads, law
         self.expanded: dict[str, npt.NDArray[Any]] = {}
         self.derived: dict[str, npt.NDArray[Any]] = {}
-        self.inputs: dict[str, Place] = {}
+        self.inputs: dict[str, Columns] = {}
         self.framed = np.zeros(nsim, bool)  # True: frames are used as written, because set_const was called
         self.models: Any = None
         self.own = Engine(model.__copy__(), dtype, threads, law=law)

@@ -222,10 +222,11 @@ class MujocoEnv:
     @np.errstate(all="ignore")  # the state may be not finite
     def measure(self) -> None:
         """Compute the forces and accelerations that the task's functions read, from mjData."""
-        for felt, data in ((self.recording.felt, self.simulated.felt), (self.recording.remains, self.simulated.left)):
-            for name, (size, text) in felt.texts.items() if felt else ():
+        r, simulated = self.recording, self.simulated
+        for quantities, data in ((r.at_solve, simulated.at_solve), (r.at_last_stage, simulated.at_last_stage)):
+            for name, (size, function) in quantities.functions.items() if quantities else ():
                 if size:
-                    self.between.put(name, np.ravel(text(data)))  # type: ignore[arg-type]  # has Instance's methods
+                    self.between.put(name, np.ravel(function(data)))  # type: ignore[arg-type]  # has Instance's methods
 
     def run(self, program: Any) -> None:
         """Run stages on the state of mjData; MuJoCo gets the state and the parameters that they return."""
@@ -292,7 +293,7 @@ class Programs(Kernels):
         if task.randomise_at == "start":
             self.continuing = self.made([], [], [r.restart(MASK, False)])
         self.measured = {
-            name: size for felt in (r.felt, r.remains) if felt for name, (size, _) in felt.texts.items() if size
+            name: size for kept in (r.at_solve, r.at_last_stage) if kept for name, size in kept.sizes.items() if size
         }
 
     def sequence(self, after: list[Stage], steps: bool, first: Sequence[Stage] = ()) -> Any:

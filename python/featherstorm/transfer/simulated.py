@@ -23,10 +23,10 @@ RUNGE_KUTTA = int(mujoco.mjtIntegrator.mjINT_RK4)
 class Simulated:
     """One simulation.
 
-    m       the model; its parameters may be written between steps
-    data    mjData as after mj_step
-    felt    quantities at the beginning of the last substep
-    left    quantities of the last evaluation of the equations of motion
+    m               the model; its parameters may be written between steps
+    data            mjData as after mj_step
+    at_solve        quantities at the beginning of the last substep
+    at_last_stage   quantities of the last evaluation of the equations of motion
 
     environment.state.EnvironmentState distinguishes the same times.
     """
@@ -41,7 +41,7 @@ class Simulated:
     def step(self, ctrl: Array, is_last: bool) -> None:
         """Make a substep.
 
-        is_last   True for the last substep of a control step; `felt` belongs to its beginning
+        is_last   True for the last substep of a control step; `at_solve` belongs to its beginning
         """
         if self.m.nu:
             self.data.ctrl[:] = ctrl
@@ -51,11 +51,11 @@ class Simulated:
         mujoco.mj_step(self.m, self.data)
 
     @property
-    def felt(self) -> Measured:
+    def at_solve(self) -> Measured:
         return Measured(self.m, self.again() if self._has_stages else self.data, self.again)
 
     @property
-    def left(self) -> Measured:
+    def at_last_stage(self) -> Measured:
         # The fields after the constraints use velocities, and mj_step has already updated those; with Runge-Kutta there
         # are no older ones.
         return Measured(self.m, self.data, (lambda: self.data) if self._has_stages else self.again)

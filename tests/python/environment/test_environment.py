@@ -334,6 +334,22 @@ def test_a_control_without_a_range_has_no_bound():
     np.testing.assert_array_equal([space.low, space.high], [[-np.inf, -1], [np.inf, 2]])
 
 
+@pytest.mark.parametrize(
+    "read",
+    [lambda x: x.qacc, lambda x: x.left("qacc"), lambda x: x.field("qfrc_constraint")],
+    ids=["qacc", "left", "field"],
+)
+def test_actuate_cannot_read_what_its_substep_finds(read):
+    class Early(Unbounded):
+        actions = 2
+
+        def actuate(self, x, a, m):
+            return a + read(x)[0]
+
+    with pytest.raises(ValueError, match="actuate and adapt run before a substep"):
+        Early().batch(2)
+
+
 def test_another_number_of_environments_has_the_same_kernels(robot):
     whole = Slider(robot).batch(40, seed=2)
     few = whole.resized(7, seed=2)

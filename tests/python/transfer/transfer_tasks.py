@@ -126,7 +126,7 @@ class Seen:
     """The state of a MujocoEnv for a task's functions, with numbers from mjData in place of symbols."""
 
     def __init__(self, env):
-        self.env, self.m, self.now, self.felt = env, env.mj_model, copy.copy(env.mj_data), env.simulated.felt
+        self.env, self.m, self.now, self.solved = env, env.mj_model, copy.copy(env.mj_data), env.simulated.at_solve
         mujoco.mj_forward(self.m, self.now)
         self.q, self.v, self.act, self.ctrl = self.now.qpos, self.now.qvel, self.now.act, self.now.ctrl
         self.time, self.qacc, self.parameter = env.steps * env.dt, env.mj_data.qacc, env.parameter
@@ -164,16 +164,16 @@ class Seen:
 
     def touches(self, name, other=None):
         second = None if other is None else self.m.geom(other).id
-        return min(self.felt.selected("geom", self.m.geom(name).id, second)[3], 1.0)
+        return min(self.solved.selected("geom", self.m.geom(name).id, second)[3], 1.0)
 
     def contact_force(self, name, kind="geom"):
-        return self.felt.contact_force(kind, self.m.geom(name).id)
+        return self.solved.contact_force(kind, self.m.geom(name).id)
 
     def field(self, name):
-        return self.felt.field(name) if name in ("actuator_force", "cacc") else getattr(self.now, name)
+        return self.solved.field(name) if name in ("actuator_force", "cacc") else getattr(self.now, name)
 
     def left(self, name):
-        return self.env.simulated.left.field(name)
+        return self.env.simulated.at_last_stage.field(name)
 
     def run(self, op, q, v):
         mujoco.mj_energyPos(self.m, self.now)

@@ -1,7 +1,7 @@
 """Substeps of a control step, run again and differentiated: of a model file's world, or of an operation that steps.
 
 begin(now, at)        inputs of the first substep, where these are not the state itself
-move(now, last, at)   outputs of a substep; last: it keeps the quantities of Felt
+move(now, last, at)   outputs of a substep; last: it keeps the quantities at the solve
 of_move(then, ...)    cotangents of a substep's outputs -> of its inputs, and of its drives
 of_begin(...)         the same for `begin`
 """
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from .parts import Arrays, Place
 
 MOVED = ("q", "v", "act")
-OF_FELT = (*MOVED, "ctrl", "qacc")
-READ = ("env_felt_in_", "env_left_in_")  # what `felt` and `remains` were made of
+OF_QUANTITIES = (*MOVED, "ctrl", "qacc")
+READ = ("env_at_solve_in_", "env_at_last_stage_in_")  # what `at_solve` and `at_last_stage` were made of
 
 
 class WorldPasses:
     """Substeps of a model file's world, by the implicit form of its solver's equations (featherstorm.world.gradients).
 
     state, drive   names of arrays: the state of a substep, and its drives
-    texts          names of the quantities of Felt
+    quantities     names of the quantities at the solve
     """
 
     state, drive = STATE, "ctrl"
@@ -47,20 +47,24 @@ class WorldPasses:
         self.arithmetic = arithmetic
         sizes = {**state_sizes(model), "ctrl": model.n_ctrl, **r.parameters}
         before = (r.substeps - 1) * r.pass_time
-        felt, remains = (kept.record(before, r.clock) for kept in (r.felt, r.remains))  # type: ignore[union-attr]
+        at_solve, at_last_stage = (kept.record(before, r.clock) for kept in (r.at_solve, r.at_last_stage))  # type: ignore[union-attr]
         # what they were made of is kept too, for their cotangents
-        felt, remains = (None if p is None else p.with_inputs(prefix) for p, prefix in zip((felt, remains), READ))
-        kept = {n: size for p in (felt, remains) if p for n, size in p.outputs.items()}
-        clocks = {n: size for p in (felt, remains) if p for n, size in p.inputs.items() if n.startswith("env_")}
+        at_solve, at_last_stage = (
+            None if p is None else p.with_inputs(prefix) for p, prefix in zip((at_solve, at_last_stage), READ)
+        )
+        kept = {n: size for p in (at_solve, at_last_stage) if p for n, size in p.outputs.items()}
+        clocks = {
+            n: size for p in (at_solve, at_last_stage) if p for n, size in p.inputs.items() if n.startswith("env_")
+        }
         clock = _featherstorm.Trace()  # for the sequence to have the array
         clock.output("env_clock", clock.input(STEP, 1))
         clock.close()
 
-        def move(felt: Any, remains: Any) -> Any:
-            return kernels.made([Stage(clock, [])], [], [], felt, remains, True)
+        def move(at_solve: Any, at_last_stage: Any) -> Any:
+            return kernels.made([Stage(clock, [])], [], [], at_solve, at_last_stage, True)
 
         self.moving = Part(move(None, None), sizes, state_sizes(model))
-        self.last = Part(move(felt, remains), {**sizes, **clocks}, {**state_sizes(model), **kept})
+        self.last = Part(move(at_solve, at_last_stage), {**sizes, **clocks}, {**state_sizes(model), **kept})
         cotangents = {bar(after_of(name)): n for name, n in state_sizes(model).items()}
         self.of_moving = Part(
             sequence_of(model, dtype, True, on_device, is_solved=True),  # Runge-Kutta's stages are solved all the same
@@ -74,10 +78,11 @@ class WorldPasses:
             self.of_moving.reads.update(
                 {bar(f"{name}_left"): n for name, n in state_sizes(model).items() if name in MOVED and n}
             )
-        self.names = [list(f.texts) for f in (r.felt, r.remains)]  # type: ignore[union-attr]
-        self.texts = [name for names in self.names for name in names]
-        self.of_feeling = [
-            None if p is None else pulled(Stage(p, []), names, OF_FELT) for p, names in zip((felt, remains), self.names)
+        self.names = [list(kept.functions) for kept in (r.at_solve, r.at_last_stage)]  # type: ignore[union-attr]
+        self.quantities = [name for names in self.names for name in names]
+        self.of_solved = [
+            None if p is None else pulled(Stage(p, []), names, OF_QUANTITIES)
+            for p, names in zip((at_solve, at_last_stage), self.names)
         ]
 
     def begin(self, now: Arrays, at: Place) -> Arrays:
@@ -94,9 +99,9 @@ class WorldPasses:
         """Add the cotangents of a substep's inputs to `bars`.
 
         then   inputs, drives, and further outputs of the substep
-        bars   cotangents of the state, of the quantities of Felt, and of the drives, by name
+        bars   cotangents of the state, of the quantities at the solve, and of the drives, by name
         """
-        begun, left = self.of_felt(then, bars, at) if is_last else ({}, {})
+        begun, left = self.of_quantities(then, bars, at) if is_last else ({}, {})
         drive = bars.pop("ctrl", None)
         given = {bar(after_of(name)): bars.pop(name) for name in (*MOVED, "qacc") if name in bars}
         add = self.arithmetic.add_to
@@ -105,14 +110,14 @@ class WorldPasses:
         if drive is not None:
             add(bars, {bar("ctrl"): drive}, at)
 
-    def of_felt(self, then: Arrays, bars: Arrays, at: Place) -> tuple[Arrays, Arrays]:
-        """Return the cotangents of the inputs of Felt's quantities in the last substep.
+    def of_quantities(self, then: Arrays, bars: Arrays, at: Place) -> tuple[Arrays, Arrays]:
+        """Return the cotangents of the inputs of quantities at the solve in the last substep.
 
         The first part is for the state at its beginning and its drives, by name. The second part is for the state at
         its end, by the arrays of a substep. Cotangents of the solution are added to `bars`.
         """
         begun, left, add = dict[str, Any](), dict[str, Any](), self.arithmetic.add_to
-        for part, names, prefix, apart in zip(self.of_feeling, self.names, READ, (False, self.left_apart)):
+        for part, names, prefix, apart in zip(self.of_solved, self.names, READ, (False, self.left_apart)):
             given = {bar(name): bars.pop(name) for name in names if name in bars}
             if part is None or not given:
                 continue

@@ -41,7 +41,7 @@ class Programs:
         by = (*MOVED, self.passes.drive, TAKEN, MEMORY)
         self.of_drive = self.pulled(drive, [*driven, *remembers], by)
         of = [REWARD, *self.groups, *map(after_of, self.written)]
-        self.of_finish = self.pulled(finish, of, (*by, *self.passes.texts))
+        self.of_finish = self.pulled(finish, of, (*by, *self.passes.quantities))
 
     def of(self, stage: Stage) -> Part:
         """A stage run alone. Arrays that change places are read by the first name, and written by it."""

@@ -18,10 +18,10 @@ from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shap
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._memory.rooms import Place, Rooms
+    from ..._memory.named_buffers import Columns, NamedBuffers
     from ...model import Model
 
-    Places = dict[str, Place]
+    NamedColumns = dict[str, Columns]
 
 # what the solver finds: fields that take it need the equations of motion solved
 SOLVED = (*OF_SOLVER, *READINGS)
@@ -54,7 +54,9 @@ class Kernel(NamedTuple):
     given: tuple[str, ...]
     outputs: tuple[Output, ...]
 
-    def run(self, arrays: Places, fields: Places, rooms: Rooms, anew: Place | None = None) -> None:
+    def run(
+        self, arrays: NamedColumns, fields: NamedColumns, buffers: NamedBuffers, anew: Columns | None = None
+    ) -> None:
         """Compute fields.
 
         arrays   of the names in `given`
@@ -69,13 +71,13 @@ class Kernel(NamedTuple):
             if o.contiguous:
                 place = fields[o.field].part(int(o.columns[0]), len(o.columns))
             else:
-                place = rooms.room(f"apart {o.name}", len(o.columns))
+                place = buffers.columns_for(f"apart {o.name}", len(o.columns))
                 apart.append((o, place))
             outputs.append(place.named(o.name))
-        self.sequence.run(1, rooms.instances, inputs, {}, outputs, stream=rooms.stream)
+        self.sequence.run(1, buffers.instances, inputs, {}, outputs, stream=buffers.stream)
         for o, found in apart:
             for first, at, count in neighbours(o.columns):
-                rooms.copy(found.part(first, count), fields[o.field].part(at, count))
+                buffers.copy(found.part(first, count), fields[o.field].part(at, count))
 
 
 class FieldKernels:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._memory.rooms import Rooms, place_of
+from ..._memory.named_buffers import NamedBuffers, columns_of_array
 from ..engine import ARRAYS
 from ..fields.kernels import SOLVED
 from ..fields.table import parts_of
@@ -121,8 +121,8 @@ class Whole:
         sizes = {name: (part.fields[name].shape[2] if name in part.fields else fields[name].shape[1]) for name in names}
         shown = {name: fresh(self.engine, name, n * size, sizes[name]) for name in names}
         given = self.given() if names else {}
-        places, outputs = ({name: place_of(x) for name, x in arrays.items()} for arrays in (given, shown))
-        compute(self.engine, self.engine.fields, self.parts, places, outputs, Rooms(self.engine.dtype, n * size))
+        places, outputs = ({name: columns_of_array(x) for name, x in arrays.items()} for arrays in (given, shown))
+        compute(self.engine, self.engine.fields, self.parts, places, outputs, NamedBuffers(self.engine.dtype, n * size))
         for name, x in shown.items():
             every = x.reshape(n, size, sizes[name])
             if name in part.fields:

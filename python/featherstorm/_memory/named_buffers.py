@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 
-class Place(NamedTuple):
+class Columns(NamedTuple):
     """Columns of memory (instances, n): of a buffer, or of a NumPy array that is taken whole."""
 
     buffer: Any
@@ -28,16 +28,16 @@ class Place(NamedTuple):
         """Return the columns as an array of a sequence."""
         return (name, self.buffer, self.first, self.size, False)
 
-    def part(self, first: int, size: int) -> Place:
-        return Place(self.buffer, self.first + first, size)
+    def part(self, first: int, size: int) -> Columns:
+        return Columns(self.buffer, self.first + first, size)
 
 
-def place_of(x: Array) -> Place:
-    """Return a NumPy array (instances, n) as a place."""
-    return Place(x, 0, x.shape[1])
+def columns_of_array(x: Array) -> Columns:
+    """Return a NumPy array (instances, n) as columns."""
+    return Columns(x, 0, x.shape[1])
 
 
-class Rooms:
+class NamedBuffers:
     """Memory (instances, n) by name, allocated once and kept, so that warm calls allocate nothing.
 
     readable  True on the host, where numbers can be read without waiting
@@ -51,13 +51,13 @@ class Rooms:
     def buffer(self, n: int, rows: int | None = None) -> _featherstorm.Buffer:
         return _featherstorm.Buffer(self.dtype, self.instances if rows is None else rows, n, self.device, self.stream)
 
-    def room(self, name: str, n: int) -> Place:
+    def columns_for(self, name: str, n: int) -> Columns:
         """Return the memory (instances, n) of a name."""
         if (name, n) not in self.kept:
             self.kept[name, n] = self.buffer(n)
-        return Place(self.kept[name, n], 0, n)
+        return Columns(self.kept[name, n], 0, n)
 
-    def array(self, place: Place, tail: Sequence[int] | None = None) -> Any:
+    def array(self, place: Columns, tail: Sequence[int] | None = None) -> Any:
         """Return the view (instances, *tail) of a place: NumPy's on the host, a DeviceArray on a device."""
         tail = [place.size] if tail is None else tail
         if not self.readable:
@@ -68,19 +68,19 @@ class Rooms:
             return place.buffer[:, place.first : place.first + place.size].reshape(-1, *tail)
         return place.buffer.columns(place.first, tail)
 
-    def numpy(self, place: Place) -> Array:
+    def numpy(self, place: Columns) -> Array:
         """Return the numbers of a place on the CPU: a view on the host, a copy that waits on a device."""
         found = self.array(place)
         return found if self.readable else found.numpy()
 
-    def send(self, numbers: Array, to: Place) -> None:
+    def send(self, numbers: Array, to: Columns) -> None:
         """Write numbers of the CPU; on a device it waits."""
         if self.readable:
             self.array(to)[...] = numbers
         elif to.size:
             _featherstorm.copy(np.asarray(numbers, self.dtype), to.buffer.columns(to.first, [to.size]), self.stream)
 
-    def sent(self, numbers: Array) -> Place:
+    def sent(self, numbers: Array) -> Columns:
         """Return new memory (rows, n) with numbers of the CPU."""
         rows, n = numbers.shape
         buffer = self.buffer(n, rows)
@@ -88,9 +88,9 @@ class Rooms:
             buffer.view([n])[...] = numbers
         else:
             _featherstorm.copy(np.asarray(numbers, self.dtype), buffer, self.stream)
-        return Place(buffer, 0, n)
+        return Columns(buffer, 0, n)
 
-    def copy(self, source: Place, target: Place) -> None:
+    def copy(self, source: Columns, target: Columns) -> None:
         if self.readable:
             self.array(target)[...] = self.array(source)
         else:
