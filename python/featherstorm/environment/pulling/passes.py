@@ -202,11 +202,12 @@ class RowPasses:
     chain   calls of a substep, in order; each array has a name of its own
     """
 
-    drive, texts = "tau", ()
+    drive = "tau"
 
     def __init__(self, kernels: Kernels, arithmetic: Arithmetic) -> None:
         model, op, self.arithmetic = kernels.model, kernels.op, arithmetic
         numbers = [x for name, _ in model.row(op).uniforms for x in kernels.uniforms[name]]
+        self.quantities: list[str] = []  # no quantities at the solve
         self.state: tuple[str, ...] = ("q", "v", "impulse") if op == "contact_step" else ("q", "v")
         self.starts: list[Any] = []
         if op != "coupled_step":
@@ -258,7 +259,7 @@ class RowPasses:
         self.arithmetic.add_to(bars, {bar(name): of[name] for name in (*self.state, self.drive) if name in of}, at)
 
 
-def passes_of(kernels: Kernels, arithmetic: Arithmetic, on_device: bool, pulled: Any) -> Any:
+def passes_of(kernels: Kernels, arithmetic: Arithmetic, on_device: bool, pulled: Any) -> WorldPasses | RowPasses:
     if kernels.recording.world:
         return WorldPasses(kernels, arithmetic, on_device, pulled)
     return RowPasses(kernels, arithmetic)
