@@ -8,6 +8,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _featherstorm
+from ._optional import mujoco
+from ._robot.mjcf import load_mjcf, robot_from_mujoco
+from ._robot.urdf import UrdfWorld, load_urdf
 from .model import Model, Notice
 
 if TYPE_CHECKING:
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from ._robot.closures import Coupling, Loop
     from ._robot.contacts import Contact
     from ._robot.mjcf import ModelFile
-    from ._robot.urdf import UrdfWorld
     from .typing import Names
 
 
@@ -72,8 +74,6 @@ def load(
             raise FileNotFoundError(f"there is no file {text}")
         if floating_base is not None:
             raise ValueError(f"{text}: floating_base is for URDF; an MJCF file says itself which bodies float")
-        from ._robot.mjcf import load_mjcf
-
         if mimic != "independent":
             raise ValueError(f"{text}: mimic is for URDF")
         if world:
@@ -97,8 +97,6 @@ def load(
     if not world:
         robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
     else:
-        from ._robot.urdf import UrdfWorld, load_urdf
-
         if not isinstance(world, (bool, UrdfWorld)):
             raise TypeError(f"world is {world!r}, expected True, False or a UrdfWorld")
         asked = UrdfWorld() if world is True else world
@@ -130,10 +128,6 @@ def from_mujoco(
     Errors: ValueError for flexible bodies, which would make M and the bias force wrong, and for a spec that MuJoCo does
     not compile. TypeError for another object.
     """
-    import mujoco
-
-    from ._robot.mjcf import robot_from_mujoco
-
     m = compiled.compile() if isinstance(compiled, mujoco.MjSpec) else compiled
     if not isinstance(m, mujoco.MjModel):
         raise TypeError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import jax
 from ..device import on_cpu
 
 if TYPE_CHECKING:
@@ -79,8 +80,6 @@ def from_torch(x: Array, what: str) -> npt.NDArray[Any]:
 
 
 def from_jax(x: Array, what: str) -> npt.NDArray[Any]:
-    import jax
-
     if isinstance(x, jax.core.Tracer):
         raise TypeError(
             f"{what} is a value under jax.jit, grad or vmap: call featherstorm outside of it, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._optional import jax
 from ..device import HOST, LEGACY_STREAM, NO_WAIT, ComponentRows, DeviceArray, device_of, dtype_name, place
 from .arrays import FLOATS, to_numpy
 from .library import Library
@@ -158,8 +159,6 @@ class Jax(Device):
     """JAX's arrays are row-major: its results are copies on the device."""
 
     def namespace(self, lead: Array) -> Any:
-        import jax
-
         if isinstance(lead, jax.core.Tracer):
             raise TypeError("values under jax.jit, grad or vmap lie nowhere: call featherstorm outside of it")
         return jax.numpy

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._optional import jax
 from .arrays import library_of, to_numpy
 from .library import Library
 
@@ -92,8 +93,6 @@ class Jax(Numpy):
     """Results are copies."""
 
     def result(self, view: npt.NDArray[Any]) -> Array:
-        import jax.numpy
-
         return jax.numpy.asarray(view)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from .._optional import mujoco
 from .mjcf_sensors import is_framed_by_texts, measurable, with_sensors
 
 if TYPE_CHECKING:
@@ -44,10 +45,6 @@ def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_feat
     Errors: ImportError without the package mujoco, ValueError for unsupported elements.
     """
     try:
-        import mujoco
-    except ImportError as error:
-        raise ImportError(f"{path}: MJCF files are read through MuJoCo: python -m pip install mujoco") from error
-    try:
         compiled = mujoco.MjModel.from_xml_path(os.fspath(path))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -61,11 +58,9 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     An unsupported sensor is left out alone. Any other unsupported element leaves the world out. strict: both are
     errors.
     """
-    import mujoco
-
-    names = Names(m, mujoco)
+    names = Names(m)
     tree = tree_from_mujoco(m, name, strict)
-    # sensors of cameras that turn by themselves are measured by algorithms in Python (mujoco/fields/sensors.py)
+    # sensors of cameras that turn by themselves are measured by algorithms in Python (_fields/sensors.py)
     arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
     late = {
         i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected "
@@ -74,7 +69,7 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
         if m.sensor_history[i, 0] > 0
     }
     sensors = [i for i in sensors if i not in late]
-    why = why_no_world(m, mujoco) or (next(iter(late.values()), "") if strict else "")
+    why = why_no_world(m) or (next(iter(late.values()), "") if strict else "")
     if strict:
         if why:
             raise ValueError(f"{name}: {why}")
@@ -93,7 +88,7 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
         robot, _, refused = measurable(world, sensors)
         unmeasured = {**late, **refused}
     except ValueError as error:
-        said = [*world_notices(m, mujoco, names), f"{LEFT_OUT}{error}"]
+        said = [*world_notices(m, names), f"{LEFT_OUT}{error}"]
         return tree_from_mujoco(m, name, False, said), ModelFile(m.__copy__(), {}, str(error))
     if unmeasured:
         said = [f"sensor {names.of('sensor', i)} is not measured: {why}" for i, why in unmeasured.items()]
@@ -109,13 +104,11 @@ def tree_from_mujoco(
     m: Any, name: str = "robot", strict: bool = False, more: Iterable[str] = ()
 ) -> _featherstorm.Robot:
     """Make the robot without its world, with additional notices."""
-    import mujoco
-
     refuse(m, name)
     builder = _featherstorm.RobotBuilder(name)
     gravity_off = int(m.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     builder.set_gravity([0.0, 0.0, 0.0] if gravity_off else list(m.opt.gravity))
-    names = Names(m, mujoco)
+    names = Names(m)
     for body in range(1, m.nbody):
         add_body(builder, m, names, body)
     for site in range(m.nsite):
@@ -125,7 +118,7 @@ def tree_from_mujoco(
     return builder.build([*tree_notices(m, names), *more], strict=strict)
 
 
-def why_no_world(m: Any, mujoco: Any) -> str:
+def why_no_world(m: Any) -> str:
     """Return the reason why steps cannot simulate a model's world; "" if they can."""
     if m.nplugin:
         return "plugins are not supported"
@@ -196,7 +189,7 @@ class Names:
     fixed   of each body, the joint between its last link and its own frame
     """
 
-    def __init__(self, m: Any, mujoco: Any) -> None:
+    def __init__(self, m: Any) -> None:
         def given(kind: str, index: int) -> str:
             return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, "mjOBJ_" + kind.upper()), index) or ""
 
@@ -301,7 +294,7 @@ def tree_notices(m: Any, names: Names) -> list[str]:
     return said
 
 
-def world_notices(m: Any, mujoco: Any, names: Names) -> list[str]:
+def world_notices(m: Any, names: Names) -> list[str]:
     """Return the omissions of a model whose world is left out, a sentence each."""
     said = []
 

@@ -8,6 +8,7 @@ for readings.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._optional import mujoco
 from .mjcf import ModelFile, rotation
 
 if TYPE_CHECKING:
@@ -109,11 +111,6 @@ def compiled_mesh(file: str, scale: Scale) -> tuple[Any, Any]:
 
     Errors: ValueError with the compiler's reason for a file that it cannot read or that has no hull.
     """
-    try:
-        import mujoco
-    except ImportError as error:
-        raise ImportError("hulls are found by the package mujoco: python -m pip install mujoco") from error
-
     # the frame of a mesh depends on its inertia; a mesh without a volume has only the inertia of its shell
     kinds = mujoco.mjtMeshInertia
     first = ""
@@ -140,17 +137,13 @@ def load_urdf(
     """Return the robot with its world, and the file for readings: None without the package mujoco."""
     hulls = Hulls()
     robot = _featherstorm.load(name_or_path, floating_base, couple, strict, armature, world, hulls)
-    try:
-        import mujoco  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("mujoco") is None:
         return robot, None
     return robot, ModelFile(compiled(robot, hulls), {})
 
 
 def compiled(robot: _featherstorm.Robot, hulls: Hulls) -> Any:
     """Return a mujoco.MjModel of the robot's world, with the same names and numbers."""
-    import mujoco
-
     tables = {name: np.array(numbers) for name, numbers in robot.world_tables.items()}
     spec = mujoco.MjSpec()
     spec.modelname = robot.name

@@ -17,7 +17,7 @@ from .._evaluation.evaluation import check_quaternions, tell_notices
 from .._memory.arguments import Arguments
 from .._robot.steps import no_world, pass_count, step_op, zeros
 from ..device import HOST, device_of
-from .passes import STATE, passes, solver, state_sizes
+from .passes import STATE, passes, solver, state_sizes, world_step
 from .values import bound_values, check_bound, parameter_sizes
 
 if TYPE_CHECKING:
@@ -308,8 +308,6 @@ def linearize(
     Cost: 2 nv + n_act times step_vjp.
     Errors: those of step_vjp; ValueError for arrays on a device.
     """
-    from .passes import world_step
-
     if device_of(q) != HOST:
         raise ValueError("linearize: q is on a device, expected an array of the CPU")
     step_op(model, "linearize")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
+
 if TYPE_CHECKING:
     from ..model import Model
 
@@ -25,8 +27,6 @@ def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] 
 
     Errors: ValueError for a name or a number that does not exist.
     """
-    import mujoco
-
     m = compiled(model)
     if not isinstance(name, str):
         count = getattr(m, "n" + kind)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .._optional import matplotlib, matplotlib_figure, pyplot
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -26,13 +28,9 @@ def check_plot(path: str) -> None:
         raise FileNotFoundError(f"--plot: there is no folder {folder}")
     if not os.path.splitext(path)[1]:
         raise ValueError(f"--plot: {path} has no ending such as .png, .svg or .pdf")
-    import matplotlib
-
     matplotlib.use("Agg")
-    from matplotlib.backend_bases import FigureCanvasBase
-
     ending = os.path.splitext(path)[1][1:].lower()
-    if ending not in FigureCanvasBase.get_supported_filetypes():
+    if ending not in matplotlib_figure.Figure().canvas.get_supported_filetypes():
         raise ValueError(f"--plot: .{ending} is not supported; .png, .svg and .pdf are")
 
 
@@ -44,8 +42,6 @@ def draw(
     Robots on a floor have the speed of the pushes and the force of the floor instead of the energy. A world has the
     number of contacts in addition.
     """
-    import matplotlib.pyplot as plt
-
     # times (n,), q, v (n, instance, .), energies and forces (n, instance)
     times, q, v, energies, forces = (np.array(column) for column in zip(*history))
     curves = []
@@ -59,7 +55,7 @@ def draw(
     if world:
         curves.append(("contacts", forces))
     rows = 1 + len(curves)
-    figure, axes = plt.subplots(rows, 1, sharex=True, figsize=(9, 1 + 2.4 * rows), constrained_layout=True)
+    figure, axes = pyplot.subplots(rows, 1, sharex=True, figsize=(9, 1 + 2.4 * rows), constrained_layout=True)
     stands = " on their feet, pushed now and then" if model.nc else ""
     axes[0].set_title(f"{model.name}: {q.shape[1]} of {options.instances} instances{stands}")
     for place, (label, values) in zip(axes, curves):
@@ -74,4 +70,4 @@ def draw(
     axes[-1].legend(fontsize="small", loc="center right")
     axes[-1].set_xlabel("time [s]")
     figure.savefig(path)
-    plt.close(figure)
+    pyplot.close(figure)

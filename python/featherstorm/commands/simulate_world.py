@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from .._world.names import compiled
 from ..simulation import Simulation
 
@@ -88,8 +89,6 @@ def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Contro
 
 def on_the_ground(model: Model) -> npt.NDArray[np.float64]:
     """Return the neutral position of a robot; a floating base is shifted so that its lowest geom touches the ground."""
-    import mujoco
-
     m, q = compiled(model), np.array(model.q0)
     if model.bodies[0]["type"] != "free":
         return q

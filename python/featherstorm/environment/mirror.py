@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
+
 if TYPE_CHECKING:
     from ..typing import ArrayLike
 
@@ -71,8 +73,6 @@ def of_joints(compiled: Any) -> Mirror:
     Images are found from positions and axes at qpos0 of MuJoCo's model, in the axes of its root.
     Errors: ValueError for a joint without an image.
     """
-    import mujoco
-
     m, data = compiled, mujoco.MjData(compiled)
     mujoco.mj_kinematics(m, data)
     single = np.isin(m.jnt_type, (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 
 from featherstorm.planning import Planner
 from featherstorm.rollout import Rollout
@@ -32,8 +33,6 @@ def closed_loop(
 
 def plot_over_time(file: str, title: str, dt: float, curves: Mapping[str, npt.NDArray[np.float64]]) -> None:
     """Draws curves {label with its unit: (steps + 1,)}, one below the other, over the time [s] of the control steps."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(7, 1 + 1.8 * len(curves)), layout="constrained")
     figure.suptitle(title)
     for axes, (label, y) in zip(figure.subplots(len(curves), sharex=True, squeeze=False)[:, 0], curves.items()):

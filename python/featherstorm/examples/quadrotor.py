@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 
 import featherstorm as fs
 from featherstorm.examples.closed_loop import closed_loop, run_example
@@ -63,8 +64,6 @@ def cost(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
 
 
 def plot(file: str, states: npt.NDArray[np.float64]) -> None:
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot(xlabel="x [m]", ylabel="y [m]", aspect="equal", title="quadrotor, figure eight by MPPI")
     wanted = path(DT * np.arange(len(states)))[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._optional import onnx
 from .normaliser import LIMIT
 
 OPSET = 13  # of 2020; the definitions of Gemm, Clip, Elu, Max and Min are unchanged since
@@ -15,17 +16,13 @@ NODES = {"tanh": ["Tanh"], "elu": ["Elu"], "relu": ["Relu"], "silu": ["Sigmoid",
 
 def write(path: str | os.PathLike[str], policy: Any) -> None:
     """Write the policy as an ONNX model; see Policy.to_onnx."""
-    try:
-        import onnx
-        from onnx import TensorProto, helper, numpy_helper
-    except ImportError:
-        raise ImportError("to_onnx: the package onnx is not installed: pip install onnx") from None
+    helper = onnx.helper
     constants: list[Any] = []
     nodes: list[Any] = []
     last = "observation"
 
     def constant(name: str, value: Any) -> str:
-        constants.append(numpy_helper.from_array(np.asarray(value, np.float32), name))
+        constants.append(onnx.numpy_helper.from_array(np.asarray(value, np.float32), name))
         return name
 
     def node(kind: str, *inputs: str, **options: Any) -> str:
@@ -54,8 +51,8 @@ def write(path: str | os.PathLike[str], policy: Any) -> None:
     graph = helper.make_graph(
         nodes,
         "policy",
-        [helper.make_tensor_value_info("observation", TensorProto.FLOAT, ["batch", n])],
-        [helper.make_tensor_value_info("action", TensorProto.FLOAT, ["batch", m])],
+        [helper.make_tensor_value_info("observation", onnx.TensorProto.FLOAT, ["batch", n])],
+        [helper.make_tensor_value_info("action", onnx.TensorProto.FLOAT, ["batch", m])],
         constants,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="featherstorm")

@@ -11,6 +11,7 @@ from ..environment.activations import LEARNT
 from .files import read_arrays, write_arrays
 from .network import Network
 from .normaliser import normalised, rate_of
+from .onnx_file import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,6 +167,4 @@ class Policy:
         The model includes normalisation and range. Its metadata has the task's name and the observation group. Errors:
         ImportError if the package onnx is missing.
         """
-        from .onnx_file import write
-
         write(path, self)

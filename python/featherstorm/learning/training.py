@@ -7,6 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from threadpoolctl import threadpool_limits
+
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
 from ..tasks import make
 from . import settings as tables
@@ -250,10 +252,6 @@ def resume(
 
 def one_thread() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread, since the learner's threads run matrix products in parallel."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        raise ImportError("train: the package threadpoolctl is not installed: pip install threadpoolctl") from None
     return threadpool_limits(1, "blas")
 
 

@@ -96,7 +96,7 @@ class WorldRobot:
     def __init__(self, m: Any) -> None:
         refuse(m)
         base = tree_from_mujoco(m)
-        names = Names(m, mujoco)
+        names = Names(m)
         arrays = tables(m)
         without_sensors = bool(int(m.opt.disableflags) & NO_SENSORS)
         if without_sensors:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from ..environment.env import Env
-from ..loading import from_mujoco
+from ..loading import from_mujoco, load
 from .velocity_quadruped import at_random, join, number
 from .velocity_robots import FLOOR, Motor, Scenery, hinges, spec_of
 
@@ -37,15 +38,11 @@ TCP = (0.0, 0.0, 0.2104)  # between the fingertips, in the axes of HAND [m]: 0.1
 
 @cache
 def panda_compiled() -> Any:
-    from ..loading import load
-
     return load("panda", world=True).compiled
 
 
 def panda_spec(timestep: float) -> Any:
     """Return the arm on a floor, with closed fingers, seven position motors and a site "tcp". Only fingers collide."""
-    import mujoco
-
     spec = spec_of(panda_compiled())
     spec.option.timestep, spec.option.integrator = timestep, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     for geom in spec.geoms:
@@ -67,8 +64,6 @@ def hold(spec: Any, joint: Any, motor: Motor) -> None:
 
     The whole torque is limited to the effort, and targets to the joint's range.
     """
-    import mujoco
-
     limited = mujoco.mjtLimited.mjLIMITED_TRUE
     joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [DAMPING, 0, 0]
     actuator = spec.add_actuator(name=joint.name, target=joint.name)
@@ -199,8 +194,6 @@ class PandaPushCube(Scenery, Env):
     home = (0.0, 0.226, 0.0, -2.894, 0.0, 3.12, 0.785)  # the fingers are at (0.33, 0, 0.03) and point down
 
     def spec(self, drawn: bool = False) -> Any:
-        import mujoco
-
         spec = panda_spec(self.timestep)
         cube = spec.worldbody.add_body(name="cube", pos=[*self.middle, self.half])
         cube.add_freejoint(name="cube")

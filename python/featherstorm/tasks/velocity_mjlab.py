@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from ..environment.env import Env
 from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
@@ -42,8 +43,6 @@ def motor(joint: str) -> tuple[float, float, float, float]:
 
 def go1_spec(timestep: float, drawn: bool = False) -> Any:
     """Return the robot with all its shapes on a floor. Feet have condim 6; other contacts have no friction."""
-    import mujoco
-
     spec = links("go1", drawn)
     option = spec.option
     option.timestep, option.integrator = timestep, mujoco.mjtIntegrator.mjINT_IMPLICITFAST

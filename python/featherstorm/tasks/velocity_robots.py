@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._optional import mujoco
+from ..loading import load
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,8 +79,6 @@ def mjlab_file(robot: str) -> str:
 
 def links(robot: str, drawn: bool = False) -> Any:
     """Return an MjSpec of mjlab's file, without sensors. drawn: with its meshes, which do not collide."""
-    import mujoco
-
     spec = mujoco.MjSpec.from_file(mjlab_file(robot))
     if not drawn:
         for geom in list(spec.geoms):
@@ -92,8 +93,6 @@ def links(robot: str, drawn: bool = False) -> Any:
 
 def solids(spec: Any) -> list[Any]:
     """Return the geoms that are not meshes."""
-    import mujoco
-
     return [geom for geom in spec.geoms if geom.type != mujoco.mjtGeom.mjGEOM_MESH]
 
 
@@ -112,8 +111,6 @@ class Scenery:
 
     def look(self) -> Any:
         """Return the model for drawing: with meshes if the robot has them, a checkered floor and a sky."""
-        import mujoco
-
         spec = self.spec(drawn=True)
         if spec.meshes:
             for geom in solids(spec):
@@ -148,8 +145,6 @@ def spec_of(compiled: Any) -> Any:
 
     The model must have one joint per body and no meshes.
     """
-    import mujoco
-
     m, spec = compiled, mujoco.MjSpec()
     spec.compiler.degree = False
     bodies = [spec.worldbody]
@@ -183,8 +178,6 @@ def spec_of(compiled: Any) -> Any:
 
 def solve_as_playground(spec: Any, timestep: float) -> None:
     """Select Euler's integrator, with explicit joint damping."""
-    import mujoco
-
     spec.option.timestep, spec.option.integrator = timestep, mujoco.mjtIntegrator.mjINT_EULER
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
 
@@ -196,8 +189,6 @@ def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) ->
 
     effort_of_joint   the effort limits the joint, as in the file of the G1; else it limits the actuator
     """
-    import mujoco
-
     limited = mujoco.mjtLimited.mjLIMITED_TRUE
     joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [motor.kd, 0, 0]
     actuator = spec.add_actuator(name=joint.name, target=joint.name)
@@ -213,16 +204,12 @@ def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) ->
 
 def sense(spec: Any, name: str, kind: str, site: str) -> None:
     """Add a sensor at a site: gyro, velocimeter, accelerometer, force, or a frame sensor."""
-    import mujoco
-
     found = spec.add_sensor(name=name, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind.upper()}"))
     found.objtype, found.objname = mujoco.mjtObj.mjOBJ_SITE, site
 
 
 def add_floor(spec: Any, friction: float = 0.6, name: str = FLOOR) -> Any:
     """Add a plane whose friction and condim apply to all its contacts."""
-    import mujoco
-
     return spec.worldbody.add_geom(
         name=name, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=1, conaffinity=0, condim=3, priority=1,
         friction=[friction, 0.005, 0.0001],
@@ -252,8 +239,6 @@ def quadruped(spec: Any, motors: Sequence[Motor], timestep: float) -> Any:
 
 
 def hinges(spec: Any) -> list[Any]:
-    import mujoco
-
     return [joint for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE]
 
 
@@ -274,8 +259,6 @@ def go2_spec(timestep: float = 0.004) -> Any:
 
 @cache
 def go2_compiled() -> Any:
-    from ..loading import load
-
     return load("go2", world=True).compiled
 
 
@@ -284,8 +267,6 @@ def g1_spec(timestep: float = 0.002, drawn: bool = False) -> Any:
 
     Feet are boxes that collide with the floor and each other; hands collide with thighs.
     """
-    import mujoco
-
     spec = links("g1", drawn)
     solve_as_playground(spec, timestep)
     for geom in solids(spec):
@@ -337,8 +318,6 @@ def stance_height(m: Any, joints: Any, geoms: Sequence[str]) -> float:
     joints   positions (n) of the joints
     geoms    names of the spheres
     """
-    import mujoco
-
     data = mujoco.MjData(m)
     data.qpos[:7], data.qpos[7:] = [0, 0, 0, 1, 0, 0, 0], joints
     mujoco.mj_kinematics(m, data)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from .velocity_quadruped import QuadrupedJoystick, at_random
 from .velocity_robots import FLOOR, go1_spec, go2_spec
 
@@ -41,8 +42,6 @@ def rocks(cells: int = CELLS, seed: int = 0) -> npt.NDArray[np.float64]:
 
 def add_field(spec: Any) -> None:
     """Add the height field as the ground, with its lowest point at z = 0."""
-    import mujoco
-
     spec.add_hfield(name="rocks", size=[HALF, HALF, RISE, 1.0], nrow=CELLS, ncol=CELLS, userdata=rocks().ravel())
     spec.worldbody.add_geom(
         name=FLOOR, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="rocks", contype=1, conaffinity=0, condim=3, priority=1,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from .velocity_quadruped import QuadrupedJoystick, at_random, join
 from .velocity_robots import add_floor, go1_spec, go2_spec
 
@@ -126,8 +127,6 @@ class TerrainQuadruped(QuadrupedJoystick):
     points = SCAN
 
     def add_ground(self, spec: Any) -> Any:
-        import mujoco
-
         floor = add_floor(spec)
         for k in range(BOXES):
             spec.worldbody.add_geom(

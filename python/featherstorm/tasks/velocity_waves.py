@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import mujoco
 from .velocity_quadruped import QuadrupedJoystick, at_random, join
 from .velocity_robots import FLOOR, LEGS, add_floor, go1_spec, go2_spec
 from .velocity_terrain import LEVELS, TerrainQuadruped
@@ -112,8 +113,6 @@ class WaveQuadruped(TerrainQuadruped):
         return spec
 
     def model(self) -> Any:
-        import mujoco
-
         found: Any = QuadrupedJoystick.model(self)
         m = found.compiled
         data = mujoco.MjData(m)

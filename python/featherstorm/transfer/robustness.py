@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .._optional import pyplot
 from .comparison import ENGINES, Comparison, compare
 from .conditions import Conditions, prepared, root_axes
 from .episodes import mean_of
@@ -93,10 +96,7 @@ def table_of(swept: Swept) -> dict[str, list[dict[str, Any]]]:
 
 def plot(path: str, swept: Swept, title: str) -> None:
     """Plot the returns over each changed quantity; bands are two standard errors."""
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    figure, axes = plt.subplots(
+    figure, axes = pyplot.subplots(
         1, len(swept), figsize=(1 + 3.2 * len(swept), 3.4), sharey=True, constrained_layout=True
     )
     for axis, (name, rows) in zip(np.atleast_1d(axes), table_of(swept).items()):
@@ -112,4 +112,4 @@ def plot(path: str, swept: Swept, title: str) -> None:
     first.legend()
     figure.suptitle(title)
     figure.savefig(path, dpi=120)
-    plt.close(figure)
+    pyplot.close(figure)

@@ -30,7 +30,7 @@ def look(model: Model, file: str | None = None) -> tuple[Any, list[str]]:
     """
     if file and file.lower().endswith((".xml", ".mjcf")):
         m = mujoco.MjModel.from_xml_path(file)
-        return m, Names(m, mujoco).body
+        return m, Names(m).body
     places, turns = (x[0] for x in forward_kinematics(model, model.q0[None].astype(np.float64)))
     file = file or built_in(model.name)
     for with_meshes in (True, False):

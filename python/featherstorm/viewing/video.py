@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from typing import TYPE_CHECKING, Any
 
+from .._optional import av
 from .frames import Frames
 
 if TYPE_CHECKING:
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 ENDINGS = (".mp4", ".mov", ".mkv")
 
 
-def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 480) -> Any:
-    """Check the arguments of a video and return the encoding package.
+def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 480) -> None:
+    """Check the arguments of a video and the encoding package.
 
     Errors appear here instead of after the simulation.
     """
@@ -32,11 +34,8 @@ def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 48
         raise FileNotFoundError(f"video: there is no folder {folder}")
     if width % 2 or height % 2:
         raise ValueError(f"video: the size is {width} x {height}, expected even numbers")
-    try:
-        import av
-    except ImportError as error:
-        raise ImportError("video: the package av is missing: python -m pip install 'featherstorm[view]'") from error
-    return av
+    if importlib.util.find_spec("av") is None:
+        raise ImportError("video: the package av is missing: python -m pip install 'featherstorm[view]'")
 
 
 class Video:
@@ -62,7 +61,7 @@ class Video:
         height: int = 480,
         **options: Any,
     ) -> None:
-        self._av = check_video(path, width, height)
+        check_video(path, width, height)
         if isinstance(fps, bool) or not isinstance(fps, int) or not 1 <= fps <= 240:
             raise ValueError(f"video: fps is {fps}, expected a whole number from 1 to 240")
         self.path, self.fps, self.count = os.fspath(path), fps, 0
@@ -70,7 +69,7 @@ class Video:
         try:
             with open(self.path, "wb"):
                 pass
-            self._file = self._av.open(self.path, "w")
+            self._file: Any = av.open(self.path, "w")
         except Exception:
             self.frames.close()
             raise
@@ -80,7 +79,7 @@ class Video:
 
     def add(self) -> None:
         """Draw the present state of the simulations as the next frame."""
-        frame = self._av.VideoFrame.from_ndarray(self.frames.render(), format="rgb24")
+        frame = av.VideoFrame.from_ndarray(self.frames.render(), format="rgb24")
         self._file.mux(self._stream.encode(frame))
         self.count += 1
 

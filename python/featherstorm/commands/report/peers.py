@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ... import _featherstorm, loading, model as models, operations
+from ..._optional import pinocchio
 from ..._robot.states import random_state
 from ...convert import to_pinocchio
 from .measure import Case, clock_of, per_instance, rounds
@@ -56,9 +58,7 @@ def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
 
     If Pinocchio cannot be timed, the result is the reason as a string.
     """
-    try:
-        import pinocchio
-    except ImportError:
+    if importlib.util.find_spec("pinocchio") is None:
         return "Pinocchio is not installed here (the package pin)."
     path = {robot: (file, floating) for robot, file, _, floating in _featherstorm.robots()}.get(name)
     if path is None:
@@ -68,7 +68,7 @@ def here(name: str, plan: Plan) -> str | list[tuple[str, Spread, Spread]]:
     data, model = his.createData(), loading.load(name, threads=1)
     # Pinocchio's URDF reader has no rotors
     his.armature = np.abs(tangent(model, model.q0, his)) @ model.armature
-    check_agreement(pinocchio, his, data, model)
+    check_agreement(his, data, model)
     q, v = (x[0].copy() for x in to_pinocchio(model, *random_state(model, 1), his))
     tau = np.zeros(his.nv)
     calls = {
@@ -86,7 +86,7 @@ def tangent(model: models.Model, q: npt.NDArray[np.float64], his: Any) -> npt.ND
     return to_pinocchio(model, np.tile(q, (model.nv, 1)), np.eye(model.nv), his)[1].T
 
 
-def check_agreement(pinocchio: Any, his: Any, data: Any, model: models.Model) -> None:
+def check_agreement(his: Any, data: Any, model: models.Model) -> None:
     """Raise ValueError if the inertia matrices differ; they satisfy M = T^T M_pinocchio T."""
     q, _ = random_state(model, 4, seed=3)
     for row, p, mine in zip(q, to_pinocchio(model, q, None, his), operations.crba(model, q)):

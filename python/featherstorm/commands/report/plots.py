@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._optional import matplotlib, matplotlib_figure
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -49,13 +51,8 @@ def figure(draw: Callable[[Axes], None], name: str, title: str, description: str
     title         title for screen readers
     description   content of the figure, in a sentence
     """
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        drawn = Figure(figsize=(5.6, 3.7), layout="constrained")
-        FigureCanvasSVG(drawn)
+    with matplotlib.rc_context(STYLE):
+        drawn = matplotlib_figure.Figure(figsize=(5.6, 3.7), layout="constrained")
         draw(drawn.add_subplot())
         file = io.StringIO()
         drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None})

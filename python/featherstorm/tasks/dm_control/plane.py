@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._optional import mujoco
+
 PLANE = [0, 2]  # x and z
 
 
@@ -43,8 +45,6 @@ def side(a: Any, b: Any, p: Any) -> Any:
 
 def ends_of(capsule: Any) -> tuple[Any, Any]:
     """Return the ends of a capsule's segment, x and z in the axes of its body."""
-    import mujoco
-
     axes = np.zeros(9)
     mujoco.mju_quat2Mat(axes, capsule.quat)
     half = capsule.size[1] * axes.reshape(3, 3)[PLANE, 2]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._optional import mujoco
 from .starts import unit
 from .suite import SuiteTask, suite_file
 from .tolerance import tolerance
@@ -99,8 +100,6 @@ def reach_below(m: Any, up: Any) -> Any:
 
         max over geoms of s(-R^T up) - up . p,   with the position p, the axes R and the support function s of a geom
     """
-    import mujoco
-
     data = mujoco.MjData(m)
     data.qpos[:7] = 0, 0, 0, 1, 0, 0, 0
     mujoco.mj_kinematics(m, data)
@@ -115,8 +114,6 @@ def reach_below(m: Any, up: Any) -> Any:
 
 def support(kind: int, size: Any, n: Any) -> Any:
     """Return max n . p over the points p of a symmetric geom, for a unit vector n in its axes."""
-    import mujoco
-
     shapes = mujoco.mjtGeom
     if kind == shapes.mjGEOM_SPHERE:
         return size[0]
@@ -135,8 +132,6 @@ def on_a_floor(size: float) -> Any:
 
     Walls, terrain, ball, target and range finders are removed.
     """
-    import mujoco
-
     spec = mujoco.MjSpec.from_file(suite_file("quadruped"))
     spec.geom("floor").size = (size, size, 0.5)
     for geom in ("wall_px", "wall_py", "wall_nx", "wall_ny", "terrain"):

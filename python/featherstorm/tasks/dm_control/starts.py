@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._optional import mujoco
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -64,8 +66,6 @@ def first_free(tries: int, draw: Callable[[], Any], touches: Callable[[Any], Any
 
 def untouched(m: Any, draw: Callable[[np.random.Generator], Any], count: int, seed: int = 0) -> npt.NDArray[Any]:
     """Draw positions q (count, nq) without contacts, as found by MuJoCo."""
-    import mujoco
-
     rng, data = np.random.default_rng(seed), mujoco.MjData(m)
     rows: list[npt.NDArray[Any]] = []
     while len(rows) < count:
@@ -80,8 +80,6 @@ def settled(
     m: Any, draw: Callable[[np.random.Generator], Any], passes: int, count: int, seed: int = 0
 ) -> npt.NDArray[Any]:
     """Draw states at rest and simulate `passes` steps in MuJoCo without controls. Return (q, v) (count, nq + nv)."""
-    import mujoco
-
     rng, data = np.random.default_rng(seed), mujoco.MjData(m)
     rows = []
     for _ in range(count):

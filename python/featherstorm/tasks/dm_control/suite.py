@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._optional import mujoco
 from ...environment.env import Env
 from ...loading import from_mujoco
 from ...symbols import values_of
@@ -99,10 +100,4 @@ def suite_file(name: str) -> str:
 @functools.cache
 def compiled_file(name: str) -> Any:
     """Return the mujoco.MjModel of a file of the suite."""
-    try:
-        import mujoco
-    except ImportError as error:
-        raise ImportError(
-            f"dm_control/{name}: MJCF files are read through MuJoCo: python -m pip install mujoco"
-        ) from error
     return mujoco.MjModel.from_xml_path(suite_file(name))

@@ -1,0 +1,62 @@
+"""Packages that `import featherstorm` must not import, as module objects that import them at their first use.
+
+    from .._optional import mujoco
+
+Rooms import these modules so because a package may be missing, or because its import takes 0.1 s to 1 s. A constant of
+a module must not be made from one of them, as this would import the package with the module.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "tensorboardX",
+]  # fmt: skip
+
+
+class LazyModule(ModuleType):
+    """A module that is imported when an attribute is first read.
+
+    install   argument of pip that installs the package
+    Errors: ImportError with installation advice if the package is missing.
+    """
+
+    def __init__(self, name: str, install: str) -> None:
+        super().__init__(name)
+        self._install = install
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            module = importlib.import_module(self.__name__)
+        except ModuleNotFoundError as error:
+            if error.name != self.__name__:
+                raise
+            raise ImportError(
+                f"the package {self.__name__} is missing: python -m pip install {self._install}"
+            ) from error
+        return getattr(module, name)
+
+
+if TYPE_CHECKING:
+    import av
+    import jax
+    import matplotlib
+    import matplotlib.figure as matplotlib_figure
+    import matplotlib.pyplot as pyplot
+    import mujoco
+    import onnx
+    import pinocchio
+    import tensorboardX
+else:
+    av = LazyModule("av", "'featherstorm[view]'")
+    jax = LazyModule("jax", "jax")
+    matplotlib = LazyModule("matplotlib", "matplotlib")
+    matplotlib_figure = LazyModule("matplotlib.figure", "matplotlib")
+    mujoco = LazyModule("mujoco", "mujoco")
+    onnx = LazyModule("onnx", "'featherstorm[learn]'")
+    pinocchio = LazyModule("pinocchio", "pin")
+    pyplot = LazyModule("matplotlib.pyplot", "matplotlib")
+    tensorboardX = LazyModule("tensorboardX", "'featherstorm[learn]'")
