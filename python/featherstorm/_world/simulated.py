@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
+from .. import _featherstorm, _fields
 from .._memory.arguments import Call
 from ..symbols import symbols, values_of
 from .names import compiled, number_of
@@ -137,9 +137,7 @@ class SimulatedWorld:
 
         The last step is repeated where it did not keep them.
         """
-        from ..mujoco.fields.contacts import is_reading
-
-        new = {name: n for name, n in taken.items() if is_reading(name) and name not in self.readings}
+        new = {name: n for name, n in taken.items() if _fields.contacts.is_reading(name) and name not in self.readings}
         if self.begun and not new:
             return
         self.readings.update(new)
@@ -220,9 +218,6 @@ class SimulatedWorld:
 
     def apart(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
         """sensordata (instances, nsensordata) with the numbers of range finders and of distances that loops find."""
-        from ..mujoco.fields.distances import GeomDistances
-        from ..mujoco.fields.ranges import RangeFinders
-
         m = compiled(self.model)
 
         def pose(name: str) -> npt.NDArray[np.float64]:
@@ -236,7 +231,7 @@ class SimulatedWorld:
             own = np.asarray(self.model.parameter("geom_size"), float).reshape(-1, 3 * m.ngeom)
             sizes = np.broadcast_to(own, (self.instances, 3 * m.ngeom))
         sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
-        for sensors in (RangeFinders(m), GeomDistances(m, self.model.robot)):
+        for sensors in (_fields.ranges.RangeFinders(m), _fields.distances.GeomDistances(m, self.model.robot)):
             sensors.measure(lambda names: {name: pose(name) for name in names}, sensordata, sizes)
         return sensordata
 

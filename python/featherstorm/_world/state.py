@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
+from .. import _featherstorm, _fields
 from ..symbols import State, symbols, values_of
 from .names import compiled, number_of
 from .values import field_of, parameter_sizes
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from .._fields.instance import Instance
     from ..model import Model
-    from ..mujoco.fields.instance import Instance
     from ..symbols import Symbols
     from ..typing import Frame
 
@@ -28,27 +28,24 @@ SOLVED = ("qacc", "row_force")
 
 
 def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
-    """Return the algorithms of MuJoCo's fields (mujoco/fields) on given symbols.
+    """Return the algorithms of MuJoCo's fields (_fields) on given symbols.
 
     Missing ones become inputs of the trace.
     """
-    from ..mujoco.fields.instance import Instance, contact_shapes, solved_shapes
-    from ..mujoco.fields.kernels import field_shape
-    from ..mujoco.state import mocap_bodies
-
     m, file = compiled(model), model.file
     active = np.asarray(m.eq_active0, bool)
     varied = tuple(map(field_of, model.parameters))
     sensors = [i for i in range(m.nsensor) if file is None or i not in file.unmeasured]
-    shapes = {**solved_shapes(m, active), **contact_shapes(m, sensors)}
+    shapes = {**_fields.instance.solved_shapes(m, active), **_fields.instance.contact_shapes(m, sensors)}
     del shapes["qfrc_constraint"]  # computed from arrays that sequences have
-    shapes.update({name: field_shape(m, name) for name in varied})
-    found = Instance(m, model, sensors, active, shapes, trace, varied)
+    shapes.update({name: _fields.kernels.field_shape(m, name) for name in varied})
+    found = _fields.instance.Instance(m, model, sensors, active, shapes, trace, varied)
+    mocap = _fields.state.mocap_bodies(m)
     still = {
         "qfrc_applied": np.zeros(m.nv),
         "xfrc_applied": np.zeros((m.nbody, 6)),
-        "mocap_pos": np.array(m.body_pos[mocap_bodies(m)]).reshape(-1, 3),
-        "mocap_quat": np.array(m.body_quat[mocap_bodies(m)]).reshape(-1, 4),
+        "mocap_pos": np.array(m.body_pos[mocap]).reshape(-1, 3),
+        "mocap_quat": np.array(m.body_quat[mocap]).reshape(-1, 4),
     }
     found.given.update({name: x for name, x in still.items() if name not in varied}, **given)
     return found
@@ -56,10 +53,8 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
 
 def instance_sizes(model: Model) -> dict[str, int]:
     """Return the sizes of the inputs of the algorithms, by the names of mjData and of the solver's arrays."""
-    from ..mujoco.fields.instance import solved_shapes
-
     m = compiled(model)
-    solved = solved_shapes(m, np.asarray(m.eq_active0, bool))
+    solved = _fields.instance.solved_shapes(m, np.asarray(m.eq_active0, bool))
     sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.n_act, "ctrl": model.n_ctrl}
     sizes.update({name: solved[name][0] for name in SOLVED})
     return {name: size for name, size in sizes.items() if size}
@@ -98,8 +93,6 @@ class SolveQuantities:
         """
         if not self.functions:
             return None
-        from ..mujoco.fields.contacts import is_reading
-
         model = self.model
         trace = _featherstorm.Trace()
         try:
@@ -111,7 +104,7 @@ class SolveQuantities:
             texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             for name, (size, text) in self.functions.items():
                 trace.output(name, values_of(text(texts), name, size))
-            read = [*SOLVED, *filter(is_reading, texts.given), *self.model.parameters]
+            read = [*SOLVED, *filter(_fields.contacts.is_reading, texts.given), *self.model.parameters]
             sizes = {name: int(np.size(texts.given.get(field_of(name), ()))) for name in read}
             self.taken = {name: size for name, size in sizes.items() if size}
         finally:
@@ -243,30 +236,29 @@ def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str,
 
 def is_at_solve(m: Any, sensor: int) -> bool:
     """Return whether a sensor of a compiled model reads forces, accelerations or contacts, which the solver finds."""
-    from ..mujoco.fields.sensors import OF_CONTACTS
-
-    return int(m.sensor_needstage[sensor]) == ACCELERATION or int(m.sensor_type[sensor]) in OF_CONTACTS
+    return int(m.sensor_needstage[sensor]) == ACCELERATION or int(m.sensor_type[sensor]) in _fields.sensors.OF_CONTACTS
 
 
 def measured_apart(model: Model, sensor: int) -> str:
     """Return why no traced function measures a sensor that simulations do; "" where one does."""
-    from ..mujoco.fields.distances import by_loops
-    from ..mujoco.fields.sensors import RANGEFINDER
-
     m = compiled(model)
-    if int(m.sensor_type[sensor]) == RANGEFINDER:
+    if int(m.sensor_type[sensor]) == _fields.sensors.RANGEFINDER:
         return "is a range finder"
-    return "measures distances between shapes without a closed form" if sensor in by_loops(m, model.robot) else ""
+    return (
+        "measures distances between shapes without a closed form"
+        if sensor in _fields.distances.by_loops(m, model.robot)
+        else ""
+    )
 
 
 def measured_size(model: Model, sensor: int) -> int:
     """Return the number of components of a sensor. Errors: ValueError with the reason for an unsupported one."""
-    from ..mujoco.fields.sensors import NO_SENSORS, name_of, open_sensors
-
     m = compiled(model)
-    reasons = {**open_sensors(m, model.robot), **(model.file.unmeasured if model.file else {})}
-    if int(m.opt.disableflags) & NO_SENSORS:
+    reasons = {**_fields.sensors.open_sensors(m, model.robot), **(model.file.unmeasured if model.file else {})}
+    if int(m.opt.disableflags) & _fields.sensors.NO_SENSORS:
         raise ValueError(f"{model.name}: its file turns sensors off")
     if sensor in reasons:
-        raise ValueError(f"{model.name}: sensor {name_of(m, sensor)} is not measured: {reasons[sensor]}")
+        raise ValueError(
+            f"{model.name}: sensor {_fields.sensors.name_of(m, sensor)} is not measured: {reasons[sensor]}"
+        )
     return int(m.sensor_dim[sensor])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
+from .. import _featherstorm, _fields
 from .names import compiled
 
 if TYPE_CHECKING:
@@ -70,23 +70,21 @@ def check_bound(model: Model, label: str) -> None:
     """
     if not model.parameters:
         return
-    from ..mujoco.inputs import TABLES, check_values, is_input
-
     m, values = compiled(model), {}
     for name in model.parameters:
-        if not is_input(m, field_of(name)):
+        if not _fields.inputs.is_input(m, field_of(name)):
             raise ValueError(
                 f"{label}: {name} decides what there is in {model.name}'s file, and is no parameter of its step"
             )
         n = parameter_sizes(model)[name]
         bound = np.asarray(model.parameter(name), float).reshape(-1, n)
         own = np.ravel(_featherstorm.parameter_values(model.robot, name))
-        if TABLES[field_of(name)] and (bound[:, own == 0] != 0).any():
+        if _fields.inputs.TABLES[field_of(name)] and (bound[:, own == 0] != 0).any():
             raise ValueError(
                 f"{label}: cannot bind {name}: it is zero in {model.name}'s file, so the model has no such element"
             )
         values[field_of(name)] = bound
-    check_values(m, values)
+    _fields.inputs.check_values(m, values)
 
 
 def bound_values(model: Model, call: Call, instances: int, sent: dict[tuple[Any, ...], Any]) -> dict[str, Any]:

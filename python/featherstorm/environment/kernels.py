@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
+from .. import _featherstorm, _fields
 from .._robot.law import law_of
+from .._robot.mjcf import robot_from_mujoco
 from .._robot.steps import step_numbers, step_op
 from .._world.passes import refuse_law, solver
 from ..model import Model
@@ -126,10 +127,7 @@ def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any
     """
     if model.compiled is None or not model.has_world:
         return model.robot, model.file
-    from .._robot.mjcf import robot_from_mujoco
-    from ..mujoco.inputs import FRAMES
-
-    moved = {name.split("_")[0] for name in FRAMES.intersection(parameters)}
+    moved = {name.split("_")[0] for name in _fields.inputs.FRAMES.intersection(parameters)}
     kinds = (
         ("body", "geom", "site") if "body" in moved else sorted(moved)
     )  # geoms and sites may equal a frame of inertia

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _featherstorm
+from .. import _featherstorm, _fields
+from .._optional import mujoco
 from .._world.names import number_of
 from .._world.state import SolveQuantities, WorldState, contact_place
 from ..symbols import symbols, values_of
+from .rays import cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .._fields.instance import Instance
     from ..model import Model
-    from ..mujoco.fields.instance import Instance
     from ..symbols import Symbols
     from ..typing import Names
 
@@ -65,18 +67,13 @@ class EnvironmentState(WorldState):
         return self.input(array, size).reshape(shape)
 
     def ray(self, point: Any, direction: Any, geoms: Names | Sequence[int], far: float = 100.0) -> Any:
-        from .rays import cast
-
         names: Sequence[str | int] = [geoms] if isinstance(geoms, (str, int)) else list(geoms)
         return cast(self, point, direction, names, far)
 
     def shape_of(self, name: str) -> tuple[int, ...]:
-        import mujoco
-
-        from ..mujoco.fields.table import STAGES
-
-        if name not in STAGES:
-            raise ValueError(f"x.field: mjData has no field '{name}' that is computed; there are {', '.join(STAGES)}")
+        known = _fields.table.STAGES
+        if name not in known:
+            raise ValueError(f"x.field: mjData has no field '{name}' that is computed; there are {', '.join(known)}")
         data = self.model.__dict__.setdefault("_mjdata", None) or mujoco.MjData(self.model.compiled)
         self.model.__dict__["_mjdata"] = data
         return tuple(np.shape(getattr(data, name)))
@@ -150,6 +147,4 @@ def beginning(
 
 
 def is_of_forces(name: str) -> bool:
-    from ..mujoco.fields.table import ACC, OF_CONTACTS, STAGES
-
-    return STAGES[name] == ACC or name in OF_CONTACTS
+    return _fields.table.STAGES[name] == _fields.table.ACC or name in _fields.table.OF_CONTACTS

@@ -11,10 +11,10 @@ try:
 except ImportError as error:
     raise ImportError("featherstorm.mujoco needs MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'") from error
 
+from .._fields.table import DATA_FIELDS, MODEL_FIELDS
 from .._robot.law import Rigid
 from . import rollout
 from .batch import Batch
 from .errors import SimulationError, UsageError
-from .fields.table import DATA_FIELDS, MODEL_FIELDS
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "Rigid", "SimulationError", "UsageError", "rollout"]

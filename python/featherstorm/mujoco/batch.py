@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import mujoco
 import numpy as np
 
+from .._fields.rays import hits
+from .._fields.state import INTEGRATION, USER
+from .._fields.table import ACC, DATA_FIELDS, MODEL_FIELDS
 from ..device import HOST, device_number, device_of
 from .arguments import one, selected, stage_number, steps, whole
 from .device_calls import CallsOnDevice
 from .errors import SimulationError, UsageError
-from .fields.table import ACC, DATA_FIELDS, MODEL_FIELDS
 from .horizon.recording import Recording
 from .horizon.roll import roll
 from .named import NamedViews
-from .rays import hits
 from .simulations import Simulations
-from .state import INTEGRATION, USER
 from .steps import Steps
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .._fields.kernels import neighbours
+from .._fields.state import USER
+from .._fields.table import STAGES
 from .._memory.named_buffers import Columns
 from ..device import HOST, DeviceArray, device_of, place
 from .arguments import steps
 from .device_variants import DeviceVariants
 from .errors import UsageError
-from .fields.kernels import neighbours
-from .fields.table import STAGES
 from .horizon.recording import given
 from .programs import both
 from .simulations import Simulations
-from .state import USER
 from .steps import Steps
 
 if TYPE_CHECKING:

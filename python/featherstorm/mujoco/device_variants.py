@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._fields.inputs import TABLES
 from .engine import Engine
-from .inputs import TABLES
 from .variants import Variants, field_of, set_field
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .._fields.contacts import is_reading
+from .._fields.distances import GeomDistances
+from .._fields.inputs import TABLES, array_name
+from .._fields.kernels import FieldKernels
+from .._fields.ranges import RangeFinders
+from .._fields.sensors import open_sensors
+from .._fields.state import Layout
 from ..model import Model
-from .fields.contacts import is_reading
-from .fields.distances import GeomDistances
-from .fields.kernels import FieldKernels
-from .fields.ranges import RangeFinders
-from .fields.sensors import open_sensors
-from .inputs import TABLES, array_name
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
-from .state import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,19 +5,12 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-import mujoco
+from .._fields.errors import UsageError as UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import numpy.typing as npt
-
-
-class UsageError(ValueError, mujoco.FatalError):  # type: ignore[misc]  # mujoco has no types
-    """An invalid call.
-
-    MuJoCo raises ValueError in some of these cases and another error in others; this error is both.
-    """
 
 
 class SimulationError(RuntimeError):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .fields.kernels import Output
+from .._fields.kernels import Output
 from .programs import first_bad_control
 
 if TYPE_CHECKING:
+    from .._fields.instance import Instance
+    from .._fields.kernels import Kernel, Outputs
     from .engine import Engine
-    from .fields.instance import Instance
-    from .fields.kernels import Kernel, Outputs
 
 DELAYED, NEXT = "delayed_controls", "history_next"  # outputs of kernels
 

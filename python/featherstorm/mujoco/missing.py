@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 from mujoco.batch import DATA_FIELDS as MUJOCO_FIELDS
 
+from .._fields.sensors import BY_LOOPS, adheres_by_loops, tendons_pull
+from .._fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
 from .errors import nearest
-from .fields.sensors import BY_LOOPS, adheres_by_loops, tendons_pull
-from .fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
 
 if TYPE_CHECKING:
     from .. import _featherstorm

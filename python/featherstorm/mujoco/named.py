@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._fields.state import COMPONENTS
+from .._fields.table import DATA_FIELDS, MODEL_FIELDS
 from ..device import DeviceArray
 from .errors import UsageError, nearest
-from .fields.table import DATA_FIELDS, MODEL_FIELDS
-from .state import COMPONENTS
 
 # kinds of objects, and whether mjData has numbers of them too
 KINDS = {

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._fields.contacts import is_reading
+from .._fields.kernels import SOLVED
+from .._fields.table import ACC, POS, VEL, parts_of
 from .._memory.named_buffers import Columns, columns_of_array
-from .fields.contacts import is_reading
-from .fields.kernels import SOLVED
-from .fields.table import ACC, POS, VEL, parts_of
 from .programs import choose, last_of_runge_kutta
 from .states import BEFORE, States
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from .._fields.kernels import FieldKernels
     from .._memory.named_buffers import NamedBuffers
     from .engine import Engine
-    from .fields.kernels import FieldKernels
     from .storage import Storage
 
     Array = npt.NDArray[Any]

@@ -15,8 +15,8 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .._fields.inputs import array_name
 from ..symbols import symbols, values_of
-from .inputs import array_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

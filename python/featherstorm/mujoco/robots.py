@@ -9,12 +9,8 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
-from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
-from .._robot.mjcf_sensors import measurable, with_sensors
-from ..model import Notice
-from .errors import UsageError
-from .fields.constraints import CONNECT, WELD
-from .fields.sensors import (
+from .._fields.constraints import CONNECT, WELD
+from .._fields.sensors import (
     NO_SENSORS,
     RANGEFINDER,
     adhering,
@@ -25,6 +21,10 @@ from .fields.sensors import (
     on_mocap,
     open_sensors,
 )
+from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
+from .._robot.mjcf_sensors import measurable, with_sensors
+from ..model import Notice
+from .errors import UsageError
 
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)

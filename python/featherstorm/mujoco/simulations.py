@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import mujoco
 import numpy as np
 
+from .._fields.state import COMPONENTS, INTEGRATION, KEYS
+from .._fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
 from .._memory.process import refuse_pickle
 from .._robot.law import law_of
 from ..device import HOST, device_name, device_number, device_of
 from .arguments import one, selected
 from .errors import SimulationError, UsageError
-from .fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
 from .missing import not_of_this_model, why_not
 from .robots import refuse_callbacks, tell
-from .state import COMPONENTS, INTEGRATION, KEYS
 from .steps import Steps
 from .storage import Storage
 from .variants import Variants

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._fields.inputs import OF_STATE, array_name
 from .._memory.named_buffers import Columns
 from .engine import ARRAYS
 from .histories import DELAYED, delayed_controls
-from .inputs import OF_STATE, array_name
 from .programs import begin, look, moved_columns, moved_size
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._fields.kernels import FieldKernels
 from .engine import ARRAYS, LAST_STAGE
-from .fields.kernels import FieldKernels
 from .histories import NEXT, next_history, of_sensors
 from .observing import ALL, Observations
 from .programs import (

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._fields.sensors import rows_of
+from .._fields.state import Layout
+from .._fields.table import INTEGERS
 from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST
-from .fields.sensors import rows_of
-from .fields.table import INTEGERS
 from .programs import CLOCK, WARNING, causes_in, warnings_of
-from .state import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._fields.inputs import FRAMES, MOST, PLACES, check_values, is_input, is_read_here, present
+from .._fields.state import KEYS
+from .._fields.table import DATA_FIELDS, MODEL_FIELDS
 from .engine import Engine
 from .errors import UsageError, nearest
-from .fields.table import DATA_FIELDS, MODEL_FIELDS
-from .inputs import FRAMES, MOST, PLACES, check_values, is_input, is_read_here, present
-from .state import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .._fields.state import mocap_bodies
 from .._world.values import field_of
-from ..mujoco.state import mocap_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

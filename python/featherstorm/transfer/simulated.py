@@ -70,7 +70,7 @@ class Simulated:
 
 
 class Measured:
-    """Quantities of mjData, by the methods of mujoco.fields.instance.Instance that environments request.
+    """Quantities of mjData, by the methods of _fields.instance.Instance that environments request.
 
     again   returns mjData for fields that mj_step does not compute
     """

@@ -11,8 +11,8 @@ from batch_agreement import assert_agree, assert_close
 from touching_models import LINKED_FIELDS, legged as model, linked, linked_numbers, stirred, varied
 
 import featherstorm
+from featherstorm._fields.inputs import LENSES, MOST, OF_STATE, REACHES, READ_HERE, TABLES, is_input
 from featherstorm.mujoco import Batch
-from featherstorm.mujoco.inputs import LENSES, MOST, OF_STATE, REACHES, READ_HERE, TABLES, is_input
 from featherstorm.mujoco.variants import MOST_MODELS, is_derived
 
 N = 7
@@ -367,7 +367,7 @@ def test_python_reads_what_the_list_has():
     drawing = {"geom_rgba", "mat_rgba", "body_subtreemass"}  # docs/mujoco.md: of the batch's model
     volumes = {"bvh_aabb", "body_bvhadr", "body_bvhnum"}  # sizes alone
     root = pathlib.Path(featherstorm.__file__).parent
-    files = [*(root / "mujoco").rglob("*.py"), *(root / "robot").glob("mjcf*.py")]
+    files = [*(root / "mujoco").rglob("*.py"), *(root / "_fields").glob("*.py"), *(root / "_robot").glob("mjcf*.py")]
     text = "\n".join(path.read_text() for path in files if path.name != "inputs.py")
     named = {
         name

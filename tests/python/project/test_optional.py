@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from featherstorm import _optional
+from featherstorm import _fields, _optional
 
 LATE = "av gymnasium jax matplotlib mujoco onnx pinocchio tensorboardX threadpoolctl torch tqdm"
 
@@ -35,3 +35,11 @@ def test_a_missing_dependency_of_a_package_is_not_taken_for_the_package(tmp_path
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_dependency'"):
         _ = _optional.LazyModule("broken_package", "broken").anything
+
+
+def test_fields_need_mujoco_4(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco.batch", None)
+    with pytest.raises(ImportError, match=r"MuJoCo 4\.0 or later: python -m pip install 'mujoco>=4'"):
+        _fields.__getattr__("state")
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_module'"):
+        _ = _fields.no_such_module

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._fields.kernels import SOLVED
+from ..._fields.table import parts_of
 from ..._memory.named_buffers import NamedBuffers, columns_of_array
 from ..engine import ARRAYS
-from ..fields.kernels import SOLVED
-from ..fields.table import parts_of
 from ..observing import ALL, compute, measures_apart
 from ..programs import MOST, MOVED
 from .recording import fresh

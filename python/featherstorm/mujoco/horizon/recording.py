@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..fields.sensors import rows_of
-from ..fields.table import INTEGERS, STAGES
+from ..._fields.sensors import rows_of
+from ..._fields.table import INTEGERS, STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

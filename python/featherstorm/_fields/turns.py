@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...symbols import is_symbol, symbols
+from ..symbols import is_symbol, symbols
 
 
 def vector(*numbers: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import mujoco.batch
 
-from ..state import COMPONENTS
+from .state import COMPONENTS
 
 POS, VEL, ACC = (
     int(s) for s in (mujoco.mjtStage.mjSTAGE_POS, mujoco.mjtStage.mjSTAGE_VEL, mujoco.mjtStage.mjSTAGE_ACC)

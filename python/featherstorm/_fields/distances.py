@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ... import _featherstorm
+    from .. import _featherstorm
 
     Array = npt.NDArray[Any]
 

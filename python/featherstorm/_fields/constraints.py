@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from ..._robot.mjcf import FAR
+from .._robot.mjcf import FAR
 from .forces import Forces
 from .positions import BALL, FREE
 from .turns import dot

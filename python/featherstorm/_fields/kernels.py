@@ -9,17 +9,17 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from ... import _featherstorm
-from ...symbols import symbols, values_of
-from ..state import COMPONENTS
+from .. import _featherstorm
+from ..symbols import symbols, values_of
 from .contacts import READINGS
 from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shapes
+from .state import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..._memory.named_buffers import Columns, NamedBuffers
-    from ...model import Model
+    from .._memory.named_buffers import Columns, NamedBuffers
+    from ..model import Model
 
     NamedColumns = dict[str, Columns]
 

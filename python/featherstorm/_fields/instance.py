@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...symbols import State, symbols, values_of
+from ..symbols import State, symbols, values_of
 from .constraints import row_count
 from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
 from .forces import NO_GRAVITY
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ... import _featherstorm
-    from ...model import Model
+    from .. import _featherstorm
+    from ..model import Model
 
 # what the solver finds beside the readings of contacts
 SOLVED = ("qacc", "qacc_smooth", "qfrc_constraint", "row_force", "passes")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mujoco
 import numpy as np
 
-from ..rays import dot, hits, unit
+from .rays import dot, hits, unit
 from .sensors import CAMERA, NO_SENSORS, PROJECTION, RANGEFINDER, cut_off
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from ..._robot.mjcf_sensors import turns_by_itself
+from .._robot.mjcf_sensors import turns_by_itself
 from .contacts import SENSOR
 from .positions import LEAST
 from .turns import cross, product, vector
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ... import _featherstorm
+    from .. import _featherstorm
     from .contacts import Contacts
     from .positions import Pose, Positions
 

@@ -1,1 +1,0 @@
-"""Fields of mjData as texts of one simulation, and their kernels."""
