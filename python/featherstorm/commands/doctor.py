@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import __version__, _featherstorm, loading, model as models, operations
+from .. import __version__, _featherstorm, loading, model as models, operations, viewing as views
 from .._robot.states import random_state
 from . import load, specialise
 
@@ -121,7 +121,7 @@ def cache() -> str:
 def viewing() -> str:
     """Return a line on the available viewers, and on missing packages."""
     try:
-        from ..viewing.frames import opengl
+        opengl = views.opengl
     except ImportError as error:
         return f"none ({error})"
     try:

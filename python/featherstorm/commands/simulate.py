@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from tqdm import tqdm
 
-from .. import model as models, operations
+from .. import model as models, operations, viewing
 from .._robot.states import random_state
 from ..simulation import Simulation
 from . import (
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..viewing import Video
     from .simulate_plot import Snapshot
 
 SAMPLE = 8  # number of instances to plot and check
@@ -90,9 +90,7 @@ def main(options: argparse.Namespace) -> int:
     if options.plot:
         check_plot(options.plot)
     if options.video:
-        from ..viewing.video import check_video
-
-        check_video(options.video)
+        viewing.check_video(options.video)
     run = begin(options)
     history, elapsed = advance(run, options)
     if not options.steps:
@@ -213,8 +211,6 @@ def drive(model: models.Model, kind: str | None) -> dict[str, Any]:
 
 def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], float]:
     """Run all steps. Return the snapshots of the sample and the time spent in step() [s]."""
-    from tqdm import tqdm
-
     plain = os.environ.get("TERM", "dumb") == "dumb"
     sample, shown = min(SAMPLE, run.sim.instances), range(min(options.shown, run.sim.instances))
     history, elapsed, done, every = [], 0.0, 0, max(1, options.steps // 500)
@@ -236,9 +232,7 @@ def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], floa
             tqdm(total=options.steps, unit="step", ascii=plain or None, disable=None, mininterval=0.2)
         )
         if options.view:
-            from ..viewing import view
-
-            view(run.sim, shown, once, file=shape_file(options), seconds=options.steps * options.dt, wait=True)
+            viewing.view(run.sim, shown, once, file=shape_file(options), seconds=options.steps * options.dt, wait=True)
             options.steps = done
         else:
             for _ in range(options.steps):
@@ -248,10 +242,8 @@ def advance(run: Run, options: argparse.Namespace) -> tuple[list[Snapshot], floa
     return history, elapsed
 
 
-def open_video(options: argparse.Namespace, sim: Simulation, shown: Sequence[int]) -> Video:
-    from ..viewing import Video
-
-    return Video(options.video, sim, shown, file=shape_file(options))
+def open_video(options: argparse.Namespace, sim: Simulation, shown: Sequence[int]) -> viewing.Video:
+    return viewing.Video(options.video, sim, shown, file=shape_file(options))
 
 
 def shape_file(options: argparse.Namespace) -> str | None:

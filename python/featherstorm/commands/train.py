@@ -20,13 +20,16 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
+from .._optional import tensorboardX
+from ..learning import Policy, Training, resume, settings_of
 from . import positive
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from ..learning.training import Training
 
 ENDED = {
     "return": "the return is reached",
@@ -77,17 +80,12 @@ def main(options: argparse.Namespace) -> int:
         raise
     report(training, reason)
     if options.onnx:
-        from ..learning import Policy
-
         Policy.load(training.path("policy.npz")).to_onnx(options.onnx)
         print(f"onnx: {os.path.abspath(options.onnx)}")
     return 0 if reason == "return" or options.until == math.inf else 1
 
 
 def begin(options: argparse.Namespace, start: float) -> Training:
-    from ..learning.settings import settings_of
-    from ..learning.training import Training, resume
-
     changes = {}
     for text in options.set:
         name, equal, value = text.partition("=")
@@ -110,8 +108,6 @@ def begin(options: argparse.Namespace, start: float) -> Training:
 @contextlib.contextmanager
 def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show a progress bar of control steps, with returns."""
-    from tqdm import tqdm
-
     learner = training.learner
     plain = os.environ.get("TERM", "dumb") == "dumb"
     bar = tqdm(
@@ -135,7 +131,7 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
 def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Write curves for TensorBoard, over control steps."""
     try:
-        from tensorboardX import SummaryWriter
+        SummaryWriter = tensorboardX.SummaryWriter
     except ImportError:
         print("note: no curves for TensorBoard, the package tensorboardX is not installed", file=sys.stderr)
         yield lambda row: None

@@ -22,7 +22,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tqdm import tqdm
+
+from .. import viewing
+from ..learning import Policy
+from ..transfer.comparison import compare
+from ..transfer.conditions import Conditions, prepared
+from ..transfer.env import MujocoEnv
+from ..transfer.pool import Pool
+from ..transfer.robustness import count_of, plot, sweep, table_of
+from ..transfer.video import film as draw
 from . import positive, seconds, table
+from .simulate_plot import check_plot
 from .view import size
 from .view_policy import command, load
 
@@ -30,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..transfer.comparison import Comparison
-    from ..transfer.conditions import Conditions
 
 SEED = 1_000_003  # default seed; `train` uses none of its episodes
 
@@ -74,13 +84,6 @@ def share(text: str) -> float:
 
 
 def main(options: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
-    from ..learning import Policy
-    from ..transfer.comparison import compare
-    from ..transfer.conditions import Conditions
-    from ..transfer.pool import Pool
-
     check_files(options)
     policy, name, maker = load(options.policy, options.task)
     conditions = Conditions(options.seed, tuple(options.commands) if options.commands else None)
@@ -100,8 +103,6 @@ def main(options: argparse.Namespace) -> int:
 
 def check_files(options: argparse.Namespace) -> None:
     """Raise errors for invalid files before the episodes start."""
-    from .simulate_plot import check_plot
-
     if not os.path.isfile(options.policy):
         raise FileNotFoundError(f"there is no file {options.policy}")
     for option in ("json", "csv", "markdown"):
@@ -112,11 +113,8 @@ def check_files(options: argparse.Namespace) -> None:
     if options.plot:
         check_plot(options.plot)
     if options.video:
-        from ..viewing.frames import opengl
-        from ..viewing.video import check_video
-
-        check_video(options.video, *options.size)
-        opengl(*options.size).free()
+        viewing.check_video(options.video, *options.size)
+        viewing.opengl(*options.size).free()
     if options.episode < 0:
         raise ValueError(f"--episode is {options.episode}, expected 0 or more")
 
@@ -134,10 +132,6 @@ def show(name: str, found: Comparison, options: argparse.Namespace) -> None:
 def swept_of(
     maker: Callable[[], Any], policy: Any, conditions: Conditions, pool: Any, options: argparse.Namespace, name: str
 ) -> Any:
-    from tqdm import tqdm
-
-    from ..transfer.robustness import count_of, plot, sweep
-
     total = 2 * options.sweep_episodes * count_of(maker())
     with tqdm(total=total, unit="episode", disable=None, leave=False) as bar:
         swept = sweep(maker, policy, options.sweep_episodes, conditions, pool, bar.update)
@@ -147,8 +141,6 @@ def swept_of(
 
 
 def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
-    from ..transfer.robustness import table_of
-
     texts = {"csv": found.csv, "markdown": found.markdown}
     if options.json:
         more = {} if swept is None else {"robustness": table_of(swept)}
@@ -162,10 +154,6 @@ def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
 
 
 def film(maker: Callable[[], Any], policy: Any, conditions: Conditions, options: argparse.Namespace) -> None:
-    from ..transfer.conditions import prepared
-    from ..transfer.env import MujocoEnv
-    from ..transfer.video import film as draw
-
     env = MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
     draw(
         options.video,

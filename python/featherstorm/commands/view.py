@@ -17,6 +17,9 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .. import viewing
+from .._optional import mujoco
+from ..mujoco import Batch
 from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
@@ -25,7 +28,6 @@ from .view_policy import begin_policy, camera_of, command
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..mujoco import Batch
     from ..simulation import Simulation
 
 KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
@@ -71,18 +73,15 @@ def size(text: str) -> tuple[int, int]:
 
 
 def main(options: argparse.Namespace) -> None:
-    from ..viewing import Video, view
-    from ..viewing.video import check_video
-
     if options.video:
-        check_video(options.video, *options.size)
+        viewing.check_video(options.video, *options.size)
     kind, begin_kind = kind_of(options.robot)
     refuse(options, {*KINDS, "the page" if options.video else "a video"} - {kind})
     simulation, step = begin_kind(options)
     file = shape_file(options) if begin_kind is begin_robot else None
     where: dict[str, Any] = {"spacing": options.spacing, "file": file}
     if not options.video:
-        view(
+        viewing.view(
             simulation,
             None,
             step,
@@ -96,7 +95,7 @@ def main(options: argparse.Namespace) -> None:
         return
     width, height = options.size
     camera = options.camera or (camera_of(simulation) if begin_kind is begin_policy else None)
-    with Video(options.video, simulation, None, options.fps, width, height, camera=camera, **where) as video:
+    with viewing.Video(options.video, simulation, None, options.fps, width, height, camera=camera, **where) as video:
         dt = step_time(simulation)
         for k in range(round((options.seconds or 5.0) / dt)):
             video.until(k * dt / options.speed)
@@ -134,10 +133,6 @@ def begin_robot(options: argparse.Namespace) -> tuple[Simulation, Callable[[Any]
 
 
 def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], object]]:
-    import mujoco
-
-    from ..mujoco import Batch
-
     if not os.path.exists(options.robot):
         raise FileNotFoundError(f"there is no file {options.robot}")
     try:

@@ -7,12 +7,19 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
+from .._optional import mujoco
+from .._world.names import compiled
+from ..learning import Policy
+from ..tasks.registry import make
+from ..transfer.conditions import HELD, check_commands, prepared, root_axes
+from ..transfer.episodes import check_policy
+from ..viewing.camera import follower
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..environment.batch import EnvBatch
     from ..environment.env import Env
-    from ..learning import Policy
 
 
 def command(text: str) -> tuple[float, ...]:
@@ -28,9 +35,6 @@ def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], 
     task   name of a task to use instead of the policy's own
     Errors: FileNotFoundError; ValueError for a file that is not a policy, or has no task.
     """
-    from ..learning import Policy
-    from ..tasks.registry import make
-
     if not os.path.isfile(path):
         raise FileNotFoundError(f"there is no file {path}")
     policy = Policy.load(path)
@@ -46,9 +50,6 @@ def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any],
 
     With --commands, environment k keeps command k modulo their number.
     """
-    from ..transfer.conditions import HELD, check_commands, prepared
-    from ..transfer.episodes import check_policy
-
     policy, _, maker = load(options.robot, options.task)
     task = prepared(maker(), False, bool(options.commands))
     check_commands(task, options.commands)
@@ -66,12 +67,6 @@ def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any],
 
 def camera_of(batch: EnvBatch) -> Any:
     """Return a camera that follows a single robot with a moving root; otherwise None, for a fixed camera."""
-    import mujoco
-
-    from .._world.names import compiled
-    from ..transfer.conditions import root_axes
-    from ..viewing.camera import follower
-
     if batch.op != "world" or batch.num_envs > 1 or not root_axes(batch.model):
         return None
     m = compiled(batch.model)

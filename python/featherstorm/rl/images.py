@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from .. import viewing
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -30,10 +32,8 @@ class Camera:
 
     def image(self, env: int) -> Image:
         """Return the image (height, width, 3) of the present state of environment `env`."""
-        from ..viewing.frames import Frames
-
         if self.frames is None:
-            self.frames = Frames(self.batch, [env], *self.size, camera=self.camera)
+            self.frames = viewing.Frames(self.batch, [env], *self.size, camera=self.camera)
         self.frames.scene.sims[0] = env
         image: Image = self.frames.render()
         return image

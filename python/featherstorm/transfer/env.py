@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from .. import viewing
 from .._robot.steps import step_op
 from .._world.values import check_bound
 from ..environment.batch import MOST_COUNT, EnvBatch
@@ -263,10 +264,9 @@ class MujocoEnv:
         Errors: those of viewing.Frames.
         """
         if self.frames is None:
-            from ..viewing.frames import Frames
-            from .scene import OneScene, along
+            from .scene import OneScene, along  # here: it imports the viewer, which pools of processes do not need
 
-            self.frames = Frames(OneScene(self), None, width, height, camera or along(self))
+            self.frames = viewing.Frames(OneScene(self), None, width, height, camera or along(self))
         return self.frames.render()
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .. import viewing
 from .episodes import in_mujoco
 from .scene import OneScene, along
 
@@ -31,10 +32,8 @@ def film(
 
     Errors: those of viewing.Video, such as ImportError with installation advice if OpenGL is missing.
     """
-    from ..viewing.video import Video
-
     env.reset(seed=conditions.seed, env=number)
-    with Video(path, OneScene(env), None, fps, *size, camera=camera or along(env)) as video:
+    with viewing.Video(path, OneScene(env), None, fps, *size, camera=camera or along(env)) as video:
         return in_mujoco(
             env, policy, conditions, number, lambda e: video.until(min(e.steps * e.dt, seconds or float("inf")))
         )

@@ -1,5 +1,6 @@
 """The command line with small sizes."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.__main__ import main
+from featherstorm.__main__ import COMMANDS, main
 from featherstorm.commands import doctor, standing
 from featherstorm.mujoco.errors import SimulationError
 
@@ -204,6 +205,21 @@ def test_simulations_that_fail_on_the_way_are_errors_and_no_traceback(capsys, mo
     monkeypatch.setattr("featherstorm.commands.view.begin_batch", fails)
     assert main(["view", str(tmp_path / "a.xml"), "--no-browser"]) == 1
     assert capsys.readouterr().err == "featherstorm view: 1 of 3 simulations (1); simulation 1: too far\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_is_the_first_line_of_its_docstring(name):
+    module = importlib.import_module(f"featherstorm.commands.{name}")
+    assert COMMANDS[name] == module.__doc__.partition("\n")[0]
+
+
+def test_a_command_without_its_package_says_so():
+    code = "import sys\nsys.modules['mujoco'] = None\nfrom featherstorm.__main__ import main\nsys.exit(main(['transfer', 'a']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "featherstorm transfer: featherstorm.transfer needs MuJoCo: python -m pip install 'mujoco>=4'\n"
+    )
 
 
 @pytest.mark.parametrize(
