@@ -282,7 +282,7 @@ class EnvBatch:
         They go through rewards, observations, memory and contacts, step by step from the last to the first. See
         environment.gradients.PullBack. On a device the cotangents are there too.
         """
-        from .gradients import PullBack
+        from .gradients import PullBack  # here: the import takes 10 ms and is rarely needed
 
         return PullBack(self, got)
 

@@ -31,7 +31,7 @@ def register(id: str, make: Callable[..., Env]) -> None:
     max_episode_steps to Env.steps.
     """
     require("gymnasium", "gymnasium", "rl")
-    from .registration import register as register_task
+    from .registration import register as register_task  # here: it imports gymnasium
 
     register_task(id, make)
 

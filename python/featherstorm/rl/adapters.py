@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from .._memory.host_libraries import named_library
+from ..environment.batch import EnvBatch
+from ..environment.env import Env
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..environment.batch import EnvBatch
-    from ..environment.env import Env
     from .gymnasium_env import GymnasiumEnv
     from .rsl_rl_env import RslRlEnv
     from .stable_baselines3_env import StableBaselines3Env
@@ -39,7 +41,7 @@ def gymnasium(
     Errors: ImportError if gymnasium is missing; TypeError, ValueError for inconsistent arguments.
     """
     require("gymnasium", "gymnasium", "rl")
-    from .gymnasium_env import GymnasiumEnv, mode_name
+    from .gymnasium_env import GymnasiumEnv, mode_name  # here: it derives from a class of gymnasium
 
     batch = batch_of("gymnasium", env, num_envs, mode_name(autoreset), options, "numpy")
     return GymnasiumEnv(batch, copy, render_mode, (width, height), camera)
@@ -56,7 +58,7 @@ def stable_baselines3(
     Errors: ImportError if stable-baselines3 is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
     """
     require("stable_baselines3", "stable-baselines3", "sb3")
-    from .stable_baselines3_env import StableBaselines3Env
+    from .stable_baselines3_env import StableBaselines3Env  # here: it derives from a class of stable-baselines3
 
     return StableBaselines3Env(batch_of("stable_baselines3", env, num_envs, "same_step", options, "numpy"), render_mode)
 
@@ -83,7 +85,7 @@ def rsl_rl(
     Errors: ImportError if rsl_rl is missing; ValueError for an EnvBatch whose autoreset is not "same_step".
     """
     require("rsl_rl", "rsl-rl-lib", "rsl")
-    from .rsl_rl_env import RslRlEnv
+    from .rsl_rl_env import RslRlEnv  # here: it derives from a class of rsl_rl
 
     return RslRlEnv(batch_of("rsl_rl", env, num_envs, "same_step", options, "torch"), bootstrap, gamma, cfg)
 
@@ -100,10 +102,6 @@ def batch_of(
     name: str, env: Env | EnvBatch, num_envs: int | None, autoreset: str | None, options: dict[str, Any], arrays: str
 ) -> EnvBatch:
     """Return the given EnvBatch, or make one of a task. arrays: array type that the adapter needs."""
-    from .._memory.host_libraries import named_library
-    from ..environment.batch import EnvBatch
-    from ..environment.env import Env
-
     if isinstance(env, EnvBatch):
         if num_envs not in (None, env.num_envs):
             raise ValueError(f"{name}: num_envs is {num_envs}, the batch has {env.num_envs}")

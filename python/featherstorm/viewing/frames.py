@@ -135,7 +135,7 @@ def opengl(width: int, height: int) -> Any:
     """Make an OpenGL context without a window. Errors: ImportError with installation advice if none is available."""
     asked = os.environ.get("MUJOCO_GL", "").lower().strip()
     if asked and asked not in PACKAGES:
-        from mujoco.rendering.classic.gl_context import GLContext
+        from mujoco.rendering.classic.gl_context import GLContext  # here: the import loads a driver
 
         return GLContext(width, height)
     there = [name for name, library in (("egl", "EGL"), ("osmesa", "OSMesa")) if ctypes.util.find_library(library)]
@@ -143,9 +143,9 @@ def opengl(width: int, height: int) -> Any:
     name = asked or os.environ.get("PYOPENGL_PLATFORM") or (there or ["egl"])[0]
     try:
         if name == "osmesa":
-            from mujoco.osmesa import GLContext
+            from mujoco.osmesa import GLContext  # here: the import loads a driver
         else:
-            from mujoco.egl import GLContext
+            from mujoco.egl import GLContext  # here: the import loads a driver
         return GLContext(width, height)
     except Exception as error:  # drivers and loaders raise various exceptions
         other = "osmesa" if name != "osmesa" else "egl"

@@ -60,7 +60,7 @@ def view(
         if value is not None and not value > 0:
             raise ValueError(f"view: {name} is {value}, expected more than 0")
     try:
-        from .studio import Steps, launch
+        from .studio import Steps, launch  # here: its classes derive from those of mujoco.studio
     except ImportError as error:
         raise ImportError(
             "view needs mujoco.studio, which MuJoCo 4.0 or later brings for Python 3.11 or newer: "

@@ -211,6 +211,23 @@ def test_imports_go_one_way():
     assert list(wrong_imports(ROOT / "python" / "featherstorm")) == []
 
 
+def late_imports(package):
+    """Imports inside functions, as file:line."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    found = set()
+    for path in package.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, functions):
+                inside = (node for node in ast.walk(function) if isinstance(node, (ast.Import, ast.ImportFrom)))
+                found |= {f"{path.relative_to(package)}:{node.lineno}" for node in inside}
+    return sorted(found)
+
+
+def test_few_imports_are_inside_functions():
+    """Optional packages are imported at their first use by featherstorm._optional; a new one goes there."""
+    assert len(late := late_imports(ROOT / "python" / "featherstorm")) < 15, late
+
+
 def test_modules_of_python_have_no_cycle():
     """Within a room too: no module imports, even late, what imports it."""
     package = ROOT / "python" / "featherstorm"
