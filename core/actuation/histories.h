@@ -131,17 +131,18 @@ FS_HD void delayed_controls(const auto& w, const auto& history, const auto& ctrl
 
 // Returns sensor outputs: delayed samples for sensors with a delay, the last measurement for sensors with an interval.
 // in   fresh (n_sensordata)  readings at t
-// out  told (n_sensordata)  sensor outputs
+// out  reported (n_sensordata)  sensor outputs
 template <class T>
 FS_HD void delayed_sensors(const auto& w, const auto& history, const auto& fresh, const T& t, const T& slack,
-                           auto told) {
-  for (int k = 0; k < w.n_sensordata; k++) told[k] = T(fresh[k]);
+                           auto reported) {
+  for (int k = 0; k < w.n_sensordata; k++) reported[k] = T(fresh[k]);
   for (const auto& h : w.history) {
     if (!h.of_sensor || (!h.is_delayed && !h.has_interval)) continue;
-    read_history(h, history, t - T(h.delay), slack, slice(told, h.index));
+    read_history(h, history, t - T(h.delay), slack, slice(reported, h.index));
     if (h.is_delayed) continue;
     const auto measured = is_due<T>(h, history, t, slack);
-    for (int k = 0; k < h.width; k++) told[h.index + k] = select(measured, T(fresh[h.index + k]), T(told[h.index + k]));
+    for (int k = 0; k < h.width; k++)
+      reported[h.index + k] = select(measured, T(fresh[h.index + k]), T(reported[h.index + k]));
   }
 }
 

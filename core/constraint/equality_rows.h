@@ -54,6 +54,12 @@ template <class T, class P> FS_HD Quaternion<T> relative_orientation(const Equal
   return Q;
 }
 
+// Direction of rotation, in the axes of frame 1, along which row 3 + k of a weld acts: n with
+//   s/2 e_k . (Q_w u + u x vec Q) = n . u
+template <class T> FS_HD Vec3<T> weld_axis(const Quaternion<T>& Q, const T& half_scale, const Vec3<T>& e_k) {
+  return (e_k * Q.w + cross(Vec3<T>{Q.x, Q.y, Q.z}, e_k)) * half_scale;
+}
+
 // vec((0, u) Q)
 template <class T> FS_HD Vec3<T> turned_part(const Vec3<T>& u, const Quaternion<T>& Q) {
   return u * Q.w + cross(u, Vec3<T>{Q.x, Q.y, Q.z});
@@ -86,8 +92,7 @@ FS_HD void body_equality_rows(const auto& m, const auto& w, const Equality<P>& e
     const Vec3<T> rate = turned_part(u, Q) * half, rate_2 = turned_part(y, Q) * half - vec * quarter;
     for (int k = 0; k < 3; k++) {
       r[3 + k] = s * vec(k), velocity[3 + k] = rate(k), bias[3 + k] = rate_2(k);
-      // s/2 e_k . (Q_w u + u x vec) = n . u
-      const Vec3<T> axis = unit_vector<T>(k), n_k = (axis * Q.w + cross(vec, axis)) * half;
+      const Vec3<T> n_k = weld_axis(Q, half, unit_vector<T>(k));
       add_wrench_pair(m, x, X, a, b, A.p, R * n_k, zero3<T>(), clear_row<T>(rows, 3 + k, m.nv));
     }
   }

@@ -27,7 +27,8 @@ FS_HD void body_velocities(const auto& m, const auto& x, const auto& v, auto& V)
 // in   x (nx)  joint numbers at v
 // in   v, a (nv), V (nb + 1)
 // out  A (nb + 1)  spatial acceleration of each body, its own axes, A_0 = -g: zero in free fall
-FS_HD void felt_accelerations(const auto& m, const auto& x, const auto& v, const auto& a, const auto& V, auto& A) {
+FS_HD void accelerations_with_gravity(const auto& m, const auto& x, const auto& v, const auto& a, const auto& V,
+                                      auto& A) {
   using T = ScalarOf<decltype(x)>;
   A[0] = {zero3<T>(), -cast<T>(m.gravity)};
   for (int i = 1; i <= m.nb; i++) {

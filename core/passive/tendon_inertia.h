@@ -88,7 +88,7 @@ FS_HD void add_tendon_bias(const auto& m, const auto& w, const auto& x, const au
   auto V = scratch<Motion<T>>(m.nb + 1);
   auto A = scratch<Motion<T>>(m.nb + 1);
   body_velocities(m, x, v, V);
-  felt_accelerations(m, x, v, Zeros<T>{}, V, A);
+  accelerations_with_gravity(m, x, v, Zeros<T>{}, V, A);
   for (int t = 0; t < w.n_tendons(); t++) {
     const auto& tendon = w.tendon[t];
     if (!tendon.inert || !tendon.spatial) continue;

@@ -18,11 +18,11 @@ template <class T> FS_HD Force<T> wrench_on_body(const auto& link, const auto& X
 // Computes the force on a link.
 //
 // in   X, V, A (nb + 1)  placements; velocities and accelerations with A_0 = -g, own axes
-// in   forces  SensedForces
+// in   applied, constraint (6 n_links)  wrenches on links: force, moment about the centre of mass, world axes
 // Returns moment about the origin of the link's body, and force; body axes. Cost O(descendants of the link).
-template <class T, class Forces>
+template <class T, class Applied>
 FS_HD Force<T> link_force(const auto& m, const auto& w, const auto& x, const auto& X, const auto& V, const auto& A,
-                          const Forces& forces, int link) {
+                          const Applied& applied, const auto& constraint, int link) {
   using P = typename std::remove_cvref_t<decltype(m)>::Number;
   const int base = w.link[link].inertial.body;
   auto I = scratch<RigidBodyInertia<P>>(m.nb + 1);
@@ -35,10 +35,8 @@ FS_HD Force<T> link_force(const auto& m, const auto& w, const auto& x, const aut
     if (!carries(w, link, l)) continue;
     const auto& on = w.link[l];
     const int i = on.inertial.body;
-    if constexpr (is_given<decltype(forces.applied)>)
-      f[i] = f[i] - wrench_on_body<T>(on, X, slice(forces.applied, 6 * l));
-    if constexpr (is_given<decltype(forces.constraint)>)
-      f[i] = f[i] - wrench_on_body<T>(on, X, slice(forces.constraint, 6 * l));
+    if constexpr (is_given<Applied>) f[i] = f[i] - wrench_on_body<T>(on, X, slice(applied, 6 * l));
+    f[i] = f[i] - wrench_on_body<T>(on, X, slice(constraint, 6 * l));
   }
   inward(m, carried, base,
          [&](int i) { with_joint(m, i, x, [&](const auto& J) { f[m.body[i].parent] += apply_transpose(J, f[i]); }); });

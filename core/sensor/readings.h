@@ -30,28 +30,25 @@ template <class Length, class Velocity, class Force, class Joint> struct SensedA
 };
 template <class L, class V, class F, class J> SensedActuators(L, V, F, J) -> SensedActuators<L, V, F, J>;
 
-// Wrenches on links: force, then moment about the link's centre of mass, world axes [xfrc_applied]. Zeros<T>{} for
-// none.
-template <class Applied, class Constraint, class Open> struct SensedForces {
-  Applied applied;  // (6 n_links) applied by users
-  Constraint
-      constraint;  // (6 n_links) of contacts, of equalities that join two links (connect, weld), of spatial tendons
-  Open open;       // (n_sensordata) readings that are computed elsewhere, for sensors that is_open selects
+// Forces and further readings. Zeros<T>{} for none.
+template <class Applied, class Row, class Link, class Contact, class Open> struct SensedForces {
+  // (6 n_links) applied by users: force, then moment about the link's centre of mass, world axes [xfrc_applied]
+  Applied applied;
+  Row row_force;           // (rows of constraints)
+  Link contact_link;       // (n_links, 9) sums of contacts on links (core/sensor/contact_readings.h)
+  Contact contact_sensor;  // numbers of touch and contact sensors, in their order
+  Open open;               // (n_sensordata) readings that are computed elsewhere, for sensors that is_open selects
 };
-template <class A, class C, class O> SensedForces(A, C, O) -> SensedForces<A, C, O>;
+template <class A, class R, class L, class C, class O>
+SensedForces(A, R, L, C, O) -> SensedForces<A, R, L, C, O>;
 
 // Returns true for sensors of distances between geoms.
 FS_HD bool measures_distances(SensorKind kind) {
   return kind >= SensorKind::GeomDistance && kind <= SensorKind::GeomFromTo;
 }
 
-// Returns true for sensors that need geometry, loops or active constraints. Their readings are inputs here and only get
-// the cutoff.
-FS_HD bool is_open(const auto& sensor) {
-  const SensorKind kind = sensor.kind;
-  return kind == SensorKind::Touch || kind == SensorKind::RangeFinder || sensor.by_loops ||
-         (kind >= SensorKind::JointLimitPosition && kind <= SensorKind::TendonLimitForce);
-}
+// Returns true for sensors that need rays or loops. Their readings are inputs here and only get the cutoff.
+FS_HD bool is_open(const auto& sensor) { return sensor.kind == SensorKind::RangeFinder || sensor.by_loops; }
 
 // Returns true for sensors that read accelerations of bodies.
 FS_HD bool reads_accelerations(SensorKind kind) {

@@ -7,8 +7,10 @@
 #include "core/passive/joint_springs.h"
 #include "core/passive/tendon_forces.h"
 #include "core/passive/tendon_inertia.h"
+#include "core/sensor/constraint_wrenches.h"
 #include "core/sensor/frames.h"
 #include "core/sensor/geom_distances.h"
+#include "core/sensor/limit_readings.h"
 #include "core/sensor/link_forces.h"
 #include "core/sensor/readings.h"
 
@@ -40,37 +42,47 @@ template <class T> FS_HD T sensed_kinetic_energy(const auto& m, const auto& w, c
 FS_HD void sensors(const auto& m, const auto& w, const auto& x, const auto& X, const auto& motion, const auto& tendons,
                    const auto& actuators, const auto& forces, auto data) {
   using T = ScalarOf<decltype(x)>;
-  bool moving = false, accelerated = false;
+  bool moving = false, accelerated = false, held = false;
   for (const auto& s : w.sensor) {
     moving = moving || reads_velocities(s.kind);
     accelerated = accelerated || reads_accelerations(s.kind);
+    held = held || s.kind == SensorKind::Force || s.kind == SensorKind::Torque;
   }
   auto V = scratch<Motion<T>>(m.nb + 1);
   auto A = scratch<Motion<T>>(m.nb + 1);
   if (moving) body_velocities(m, x, motion.v, V);
-  if (accelerated) felt_accelerations(m, x, motion.v, motion.a, V, A);
+  if (accelerated) accelerations_with_gravity(m, x, motion.v, motion.a, V, A);
+  auto wrench = scratch<T>(6 * w.n_links());
+  if (held) constraint_wrenches<T>(w, X, motion.q, forces.contact_link, forces.row_force, wrench.data());
+  const auto force_on = [&](int link) { return link_force<T>(m, w, x, X, V, A, forces.applied, wrench.data(), link); };
 
   for (int k = 0; k < w.n_sensordata; k++) data[k] = T(0.0);
   Reading<T, decltype(data)> out{data};
+  int contact = 0;  // the next number of contact_sensor
   for (const auto& s : w.sensor) {
     const auto& at = s.place;
     switch (s.kind) {
       case SensorKind::Accelerometer: out.put(s, to_frame(at, acceleration_at<T>(at, V, A).v)); break;
       case SensorKind::Velocimeter: out.put(s, to_frame(at, velocity_at<T>(at, V).v)); break;
       case SensorKind::Gyro: out.put(s, to_frame(at, V[at.body].w)); break;
-      case SensorKind::Force: out.put(s, to_frame(at, link_force<T>(m, w, x, X, V, A, forces, s.link).f)); break;
-      case SensorKind::Torque: out.put(s, apply_dual(at.X, link_force<T>(m, w, x, X, V, A, forces, s.link)).n); break;
+      case SensorKind::Force: out.put(s, to_frame(at, force_on(s.link).f)); break;
+      case SensorKind::Torque: out.put(s, apply_dual(at.X, force_on(s.link)).n); break;
       case SensorKind::Magnetometer:
         out.put(s, to_frame(at, transpose_times(X[at.body].R, cast<T>(w.magnetic))));
         break;
       case SensorKind::Touch:
-      case SensorKind::RangeFinder:
+        out.put_from(s, forces.contact_sensor, contact);
+        contact += s.count;
+        break;
+      case SensorKind::RangeFinder: out.put_from(s, forces.open, s.first); break;
       case SensorKind::JointLimitPosition:
       case SensorKind::JointLimitVelocity:
       case SensorKind::JointLimitForce:
       case SensorKind::TendonLimitPosition:
       case SensorKind::TendonLimitVelocity:
-      case SensorKind::TendonLimitForce: out.put_from(s, forces.open, s.first); break;
+      case SensorKind::TendonLimitForce:
+        out.put(s, 0, limit_reading<T>(m, w, s, motion, tendons, forces.row_force));
+        break;
 
       case SensorKind::JointPosition:
       case SensorKind::BallQuaternion: out.put_from(s, motion.q, m.body[s.body].q); break;

@@ -42,6 +42,7 @@ template <class P> struct Equality {
 
   // Connect, Weld: origins to coincide; Weld: orientations too. Rows of rotation are along axes of place[1].
   Frame<P> place[2];
+  int link[2] = {};                           // links that carry these frames
   std::vector<JointTurn<P>> turn;             // quaternion of place[0] in the axes of place[1]: the rotations in order
   Quaternion<P> aligned{P{}, P{}, P{}, P{}};  // multiplied by this one
   P torque_scale{};                           // length that converts rotation to distance [m] [torquescale]
@@ -129,7 +130,7 @@ template <class P, class S> Equality<P> cast(const Equality<S>& e) {
   r.torque_scale = P(e.torque_scale), r.coupled = e.coupled;
   for (const JointTurn<S>& t : e.turn) r.turn.push_back(cast<P>(t));
   for (int k = 0; k < 2; k++) {
-    r.inverse_inertia[k] = P(e.inverse_inertia[k]), r.place[k] = cast<P>(e.place[k]);
+    r.inverse_inertia[k] = P(e.inverse_inertia[k]), r.place[k] = cast<P>(e.place[k]), r.link[k] = e.link[k];
     r.q[k] = e.q[k], r.v[k] = e.v[k], r.tendon[k] = e.tendon[k], r.zero[k] = P(e.zero[k]);
   }
   for (int k = 0; k < 5; k++) r.coefficient[k] = P(e.coefficient[k]);

@@ -65,6 +65,14 @@ template <class P> struct World {
   int n_links() const { return static_cast<int>(link.size()); }
 };
 
+// Numbers of all touch and contact sensors together.
+template <class P> int numbers_of_touch(const World<P>& w) {
+  int n = 0;
+  for (const Sensor<P>& s : w.sensor)
+    if (s.kind == SensorKind::Touch) n += s.count;
+  return n;
+}
+
 template <class P, class S> World<P> cast(const World<S>& w) {
   World<P> r;
   r.nu = w.nu, r.na = w.na, r.n_outputs = w.n_outputs, r.n_sensordata = w.n_sensordata;

@@ -13,7 +13,7 @@ Program EngineRobot::program(const OpRow& row, int frame, int most) const {
 
 void EngineRobot::notify(const std::string& what) {
   std::lock_guard lock(mutex_);
-  if (told_.insert(what).second && options.notice) options.notice(what);
+  if (reported_.insert(what).second && options.notice) options.notice(what);
 }
 
 void EngineRobot::record(CheckedKernel check) {

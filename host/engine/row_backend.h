@@ -36,7 +36,7 @@ class EngineRobot {
 
  private:
   mutable std::mutex mutex_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
   std::vector<CheckedKernel> checks_;
 };
 

@@ -165,7 +165,7 @@ template <class A> void members(A& a, Equality<double>& e) {
   a(e.kind), a(e.active), members(a, e.softness), members(a, e.inverse_inertia);
   members(a, e.place[0]), members(a, e.place[1]), a(e.turn);
   a(e.aligned.w), a(e.aligned.x), a(e.aligned.y), a(e.aligned.z), a(e.torque_scale), a(e.coupled);
-  for (int k = 0; k < 2; k++) a(e.q[k]), a(e.v[k]), a(e.tendon[k]);
+  for (int k = 0; k < 2; k++) a(e.link[k]), a(e.q[k]), a(e.v[k]), a(e.tendon[k]);
   members(a, e.zero), members(a, e.coefficient);
 }
 template <class A> void members(A& a, DryFriction<double>& f) {
@@ -333,6 +333,7 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   for (const Equality<double>& e : w.constraints.equality) {
     ok = ok && e.kind <= EqualityKind::Tendon && placed(e.place[0]) && placed(e.place[1]);
     for (const JointTurn<double>& t : e.turn) ok = ok && within(t.q, t.ball ? 4 : 1, m.nq);
+    for (const int l : e.link) ok = ok && within(l, 1, size(w.link));
     for (int k = 0; k < 1 + e.coupled; k++) {
       if (e.kind == EqualityKind::Joint) ok = ok && coordinate(e.q[k], e.v[k]);
       if (e.kind == EqualityKind::Tendon) ok = ok && tendon(e.tendon[k]);

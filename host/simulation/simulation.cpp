@@ -170,17 +170,18 @@ void Simulation::step_world(const ArrayRef& ctrl) {
   });
 }
 
-WorldReadings Simulation::readings() const {
+const WorldReadings& Simulation::readings() const {
   of_world(0);
   if (device_ != on_host) throw Error("Simulation: readings of a world exist only on the host");
   if (!evaluator_.parameters().empty())
     throw Error("Simulation: readings of a world with parameters are not supported; " + evaluator_.parameters()[0] +
                 " is one");
-  return WorldReadings(evaluator_.robot());
+  if (!readings_) readings_.emplace(evaluator_.robot());
+  return *readings_;
 }
 
 WorldMoment Simulation::now() const {
-  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, time_};
+  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, {}, time_};
 }
 
 // Return the moment at the beginning of the last substep. The first call makes all later steps keep it, with the
@@ -210,6 +211,7 @@ WorldMoment Simulation::at_solve(const std::string& selection) {
           of("act"),
           of("ctrl"),
           of("qacc"),
+          of("row_force"),
           of("contact_link"),
           of("contact_sensor"),
           time_ - stepping_.pass_time};
@@ -224,18 +226,18 @@ Buffer Simulation::without_fresh(Buffer values) const {
 }
 
 Buffer Simulation::sensor(const std::string& name) {
-  const WorldReadings r = readings();
+  const WorldReadings& r = readings();
   const int k = r.sensor(name);
   return r.is_at_solve(k) ? without_fresh(r.measure(k, at_solve())) : r.measure(k, now());
 }
 
 Buffer Simulation::site(const std::string& name) const {
-  const WorldReadings r = readings();
+  const WorldReadings& r = readings();
   return r.place(r.site(name), now());
 }
 
 Buffer Simulation::contact_force(const std::string& name) {
-  const WorldReadings r = readings();
+  const WorldReadings& r = readings();
   const std::string array = WorldReadings::array_of(r.touched(name));
   at_solve(array);
   const Buffer& from = at_solve_.at(array);

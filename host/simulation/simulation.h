@@ -84,7 +84,7 @@ class Simulation {
   void step_world(const ArrayRef& ctrl);
   void run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to, const ArrayRef& ctrl) const;
   ArrayRef of_world(int k) const;
-  WorldReadings readings() const;
+  const WorldReadings& readings() const;
   WorldMoment now() const;
   WorldMoment at_solve(const std::string& selection = {});
   Buffer without_fresh(Buffer values) const;
@@ -107,6 +107,7 @@ class Simulation {
   // Arrays at the beginning of the last substep, by the names of moment_arrays; empty before the first request.
   std::map<std::string, Buffer> at_solve_;
   std::set<std::string> selections_;
+  mutable std::optional<WorldReadings> readings_;  // made when first needed
 };
 
 }  // namespace featherstorm

@@ -28,44 +28,18 @@ template <class T> struct Instance {
         act(row_of<T>(at.act, i, m.world.na)),
         ctrl(row_of<T>(at.ctrl, i, m.world.nu)),
         qacc(row_of<T>(at.qacc, i, m.nv)),
-        links(row_of<T>(at.contact_link, i, at.contact_link.data ? link_numbers * m.world.n_links() : 0)),
-        sensors(row_of<T>(at.contact_sensor, i,
-                          at.contact_sensor.data ? static_cast<int>(at.contact_sensor.components) : 0)),
+        row_force(row_of<T>(at.row_force, i, rows_of(m.world.constraints))),
+        links(row_of<T>(at.contact_link, i, link_numbers * m.world.n_links())),
+        sensors(row_of<T>(at.contact_sensor, i, numbers_of_touch(m.world))),
         x(static_cast<std::size_t>(m.nx)),
         X(static_cast<std::size_t>(m.nb) + 1) {
     T* numbers = x.data();
     update_joints(m, q.data(), v.data(), numbers);
     body_placements(m, numbers, X);
   }
-  std::vector<T> q, v, act, ctrl, qacc, links, sensors, x;
+  std::vector<T> q, v, act, ctrl, qacc, row_force, links, sensors, x;
   std::vector<Placement<T>> X;
 };
-
-// Contact forces on links: force, and moment about the link's centre of mass, in world axes (6 n_links).
-template <class T> std::vector<T> link_wrenches(const Model<T>& m, const Instance<T>& s) {
-  std::vector<T> wrench(6 * m.world.link.size());
-  for (std::size_t l = 1; l < m.world.link.size() && !s.links.empty(); l++) {
-    const T* const x = s.links.data() + link_numbers * l;
-    const auto& at = m.world.link[l].inertial;
-    const Vec3<T> force{x[0], x[1], x[2]}, moment{x[3], x[4], x[5]}, about{x[6], x[7], x[8]};
-    const Vec3<T> centre = (s.X[static_cast<std::size_t>(at.body)] * at.X).r;
-    const Vec3<T> turned = moment + cross(Vec3<T>(about - centre), force);
-    for (int k = 0; k < 3; k++)
-      wrench[6 * l + static_cast<std::size_t>(k)] = force(k),
-                     wrench[6 * l + 3 + static_cast<std::size_t>(k)] = turned(k);
-  }
-  return wrench;
-}
-
-// Return the numbers of touch and contact sensors, at their indices in sensordata.
-template <class T> std::vector<T> contact_sensors(const Model<T>& m, const Instance<T>& s) {
-  std::vector<T> data(static_cast<std::size_t>(m.world.n_sensordata));
-  auto from = s.sensors.begin();
-  for (const Sensor<T>& sensor : m.world.sensor)
-    if (sensor.kind == SensorKind::Touch && from != s.sensors.end())
-      std::copy(from, from + sensor.count, data.begin() + sensor.first), from += sensor.count;
-  return data;
-}
 
 // Store the distances that the operation `sensors` does not compute because they need iterative algorithms, at their
 // indices in sensordata.
@@ -89,13 +63,25 @@ template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T
   const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data(), smooth.ten_J.data()};
   const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
                                   smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
-  const std::vector<T> wrench = link_wrenches(m, s);
-  std::vector<T> open = contact_sensors(m, s);
+  std::vector<T> open(data.size());
   const auto placed = [&](const Geom<T>& geom) { return geom_placement<T>(s.X, geom); };
   put_distances_by_loops<T>(w, placed, open.data());
   sensors(m, w, smooth.x, smooth.X, SensedMotion{s.q.data(), s.v.data(), s.qacc.data(), T(time)}, tendons, actuators,
-          SensedForces{Zeros<T>{}, wrench.data(), open.data()}, data.data());
+          SensedForces{Zeros<T>{}, s.row_force.data(), s.links.data(), s.sensors.data(), open.data()}, data.data());
   return data;
+}
+
+template <class T> std::vector<T> ranges(const RangeFinder& f, const RayScene& scene, const Model<T>& m,
+                                         const Sensor<double>& sensor, const Instance<T>& s) {
+  std::vector<double> position, rotation, data(static_cast<std::size_t>(f.count));
+  for (const Geom<T>& geom : m.world.contacts.geom) {
+    const Placement<double> X = cast<double>(in_world<T>(s.X, geom.place));
+    for (int k = 0; k < 3; k++) position.push_back(X.r(k));
+    for (int k = 0; k < 9; k++) rotation.push_back(X.R(k / 3, k % 3));
+  }
+  measure(f, scene, {position.data(), rotation.data()}, cast<double>(in_world<T>(s.X, cast<T>(sensor.place))),
+          data.data());
+  return {data.begin(), data.end()};
 }
 
 // Return the first `count` numbers of f(instance) for all instances, (B, count).
@@ -116,11 +102,7 @@ Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int count, co
 
 // Return the reason why a sensor cannot be measured, or an empty text.
 std::string missing(const World<double>& w, const Sensor<double>& s) {
-  if (s.kind != SensorKind::Touch && !s.by_loops && is_open(s)) return "rays and limits are not measured in C++";
   if (s.kind != SensorKind::Force && s.kind != SensorKind::Torque) return {};
-  for (const auto& e : w.constraints.equality)
-    if (e.kind == EqualityKind::Connect || e.kind == EqualityKind::Weld)
-      return "forces of equalities that join two bodies are not included";
   for (const auto& t : w.tendon)
     if (t.spatial) return "forces of spatial tendons on bodies are not included";
   return {};
@@ -147,15 +129,22 @@ void measure_distances(const Robot& robot, long n, const double* position, const
 
 std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& selections) {
   const Model<double>& m = robot.model;
-  std::vector<std::pair<std::string, int>> all = {
-      {"q", m.nq}, {"v", m.nv}, {"act", m.world.na}, {"ctrl", m.world.nu}, {"qacc", m.nv}};
+  std::vector<std::pair<std::string, int>> all = {{"q", m.nq},         {"v", m.nv},
+                                                  {"act", m.world.na}, {"ctrl", m.world.nu},
+                                                  {"qacc", m.nv},      {"row_force", rows_of(m.world.constraints)}};
   std::set<std::string> names = selections;
   names.insert({"contact_link", "contact_sensor"});
   for (const auto& array : asked_readings(robot, names).arrays) all.push_back(array);
   return all;
 }
 
-WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {}
+WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {
+  const auto& all = robot.model.world.sensor;
+  const auto casts = [](const auto& s) { return s.kind == SensorKind::RangeFinder; };
+  if (!robot.source || std::none_of(all.begin(), all.end(), casts)) return;
+  finders_ = range_finders(robot.source->tables);
+  scene_.emplace(robot.source->tables);
+}
 
 const MujocoTables& WorldReadings::tables() const {
   if (!robot_.source)
@@ -201,6 +190,8 @@ WorldReadings::Touched WorldReadings::touched(const std::string& name) const {
 bool WorldReadings::is_at_solve(int sensor) const {
   switch (const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor)); s.kind) {
     case SensorKind::Touch:
+    case SensorKind::JointLimitForce:
+    case SensorKind::TendonLimitForce:
     case SensorKind::ActuatorForce:
     case SensorKind::JointActuatorForce:
     case SensorKind::TendonActuatorForce: return true;
@@ -210,6 +201,13 @@ bool WorldReadings::is_at_solve(int sensor) const {
 
 Buffer WorldReadings::measure(int sensor, const WorldMoment& at) const {
   const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
+  if (s.kind == SensorKind::RangeFinder) {
+    const auto f =
+        std::find_if(finders_.begin(), finders_.end(), [&](const RangeFinder& x) { return x.first == s.first; });
+    return in_its_precision(robot_, at, s.count, [&]<class T>(const Model<T>& m, const Instance<T>& instance) {
+      return ranges(*f, *scene_, m, s, instance);
+    });
+  }
   return in_its_precision(robot_, at, s.count, [&](const auto& m, const auto& instance) {
     const auto data = sensordata(m, instance, at.time);
     return std::vector(data.begin() + s.first, data.begin() + s.first + s.count);

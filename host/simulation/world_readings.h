@@ -1,11 +1,13 @@
 // Readings of a world by the names in its file: sensors, positions of sites, contact forces. They are computed for one
 // instance at a time, by the algorithms of core/sensor, in the precision of the state.
 #pragma once
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "host/memory/buffer.h"
+#include "host/world/ray_scene.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
@@ -13,8 +15,8 @@ namespace featherstorm {
 // A moment of a batch in a world; arrays (B, n) on the host. Arrays that a reading does not need may be empty.
 struct WorldMoment {
   ArrayRef q{}, v{}, act{}, ctrl{};
-  ArrayRef qacc{}, contact_link{}, contact_sensor{};  // of the solver
-  double time = 0;                                    // [s]
+  ArrayRef qacc{}, row_force{}, contact_link{}, contact_sensor{};  // of the solver
+  double time = 0;                                                 // [s]
 };
 
 // Return the arrays of a step that a moment contains, with their components (host/simulation/world_sequence.h).
@@ -60,6 +62,8 @@ class WorldReadings {
   const MujocoTables& tables() const;
 
   const Robot& robot_;
+  std::vector<RangeFinder> finders_;
+  std::optional<RayScene> scene_;  // if there are range finders
 };
 
 }  // namespace featherstorm

@@ -198,8 +198,8 @@ std::string KernelCache::why_unusable() {
 void KernelCache::tell_once(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
-    if (told_) return;
-    told_ = true;
+    if (warned_) return;
+    warned_ = true;
   }
   if (!notice_) return;
   notice_("the kernel cache " + (folder_.empty() ? "" : folder_.string() + " ") + "cannot be used (" + reason +

@@ -72,7 +72,7 @@ class KernelCache {
   const Notice notice_;
   const CacheNames names_;
   std::mutex mutex_;  // guards the members below
-  bool told_ = false;
+  bool warned_ = false;
   std::optional<PrivateFolder> private_;
 };
 

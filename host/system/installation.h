@@ -10,11 +10,11 @@ namespace featherstorm {
 std::vector<std::filesystem::path> installation_folders();
 
 // Sets the folder of the installation; the last call counts. Returns true.
-bool tell_installation(const std::filesystem::path& folder);
+bool set_installation_folder(const std::filesystem::path& folder);
 
 // A program linked with the installed static library cannot find the installation by itself; its CMake target sets it.
 #ifdef FEATHERSTORM_INSTALLATION
-inline const bool installation_told = tell_installation(FEATHERSTORM_INSTALLATION);
+inline const bool installation_is_set = set_installation_folder(FEATHERSTORM_INSTALLATION);
 #endif
 
 }  // namespace featherstorm

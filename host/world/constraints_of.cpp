@@ -109,7 +109,7 @@ template <class T> void set_bodies(Equality<T>& e, const WorldTables<T>& t, cons
   Quaternion<T> turned[2];
   for (int k = 0; k < 2; k++) {
     const int id = t.integer(k == 0 ? "eq_obj1id" : "eq_obj2id", i);
-    body[k] = of_sites ? t.integer("site_bodyid", id) : id;
+    body[k] = e.link[k] = of_sites ? t.integer("site_bodyid", id) : id;
     if (of_sites) {
       e.place[k] = places.site(id), turned[k] = turn_of_site(t, id);
     } else {

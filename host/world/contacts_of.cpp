@@ -147,15 +147,6 @@ Hull<double> hull_of(const MujocoTables& t, int mesh) {
   return h;
 }
 
-HeightField<double> field_of(const MujocoTables& t, int i) {
-  const auto size = t.row("hfield_size", i, 4);
-  HeightField<double> f{
-      t.integer("hfield_nrow", i), t.integer("hfield_ncol", i), size[0], size[1], size[2], size[3], {}};
-  for (int k = 0; k < f.rows * f.columns; k++)
-    f.height.push_back(t.real("hfield_data", t.integer("hfield_adr", i) + k));
-  return f;
-}
-
 // Hulls of meshes and height fields among the contacts of a world, each stored once.
 template <class T> class Shapes {
  public:
@@ -168,7 +159,7 @@ template <class T> class Shapes {
     if (g.type == GeomType::Mesh && t_.integer("mesh_polynum", data) > 0)
       g.hull = add(data, hulls_, c_.hull, [&] { return hull_of(t_.tables(), data); });
     if (g.type == GeomType::HeightField)
-      g.field = add(data, fields_, c_.field, [&] { return field_of(t_.tables(), data); });
+      g.field = add(data, fields_, c_.field, [&] { return height_field_of(t_.tables(), data); });
   }
 
  private:
@@ -279,6 +270,15 @@ template <class T> ContactPair<T> pair_of(const WorldTables<T>& t, const GeomPai
 }
 
 }  // namespace
+
+HeightField<double> height_field_of(const MujocoTables& t, int i) {
+  const auto size = t.row("hfield_size", i, 4);
+  HeightField<double> f{
+      t.integer("hfield_nrow", i), t.integer("hfield_ncol", i), size[0], size[1], size[2], size[3], {}};
+  for (int k = 0; k < f.rows * f.columns; k++)
+    f.height.push_back(t.real("hfield_data", t.integer("hfield_adr", i) + k));
+  return f;
+}
 
 template <class T>
 void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& places,

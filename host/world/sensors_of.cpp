@@ -177,8 +177,6 @@ template <class T> class Reader {
       case GeomNormal:
       case GeomFromTo: return;
       case RangeFinder:
-        if (type == camera) refuse("range finders of cameras are");
-        [[fallthrough]];
       case Accelerometer:
       case Velocimeter:
       case Gyro:

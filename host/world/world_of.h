@@ -29,6 +29,7 @@ template <class T> void add_constraints(World<T>& world, const WorldTables<T>& t
 // The indices in the file of the world's equalities, in order. Equalities that hold only fixed bodies are not among
 // them.
 template <class T> std::vector<int> held_equalities(const WorldTables<T>& tables, const Places<T>& places);
+HeightField<double> height_field_of(const MujocoTables& tables, int number);
 // Geoms too.
 template <class T>
 void add_contacts(World<T>& world, const WorldTables<T>& tables, const Places<T>& places,

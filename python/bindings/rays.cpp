@@ -1,11 +1,13 @@
-// Rays against geoms, in double.
+// Rays against the geoms of a model file, and its range finders, in double.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
-#include "core/collision/ray_surfaces.h"
-#include "host/system/error.h"
+#include "host/world/ray_scene.h"
 #include "python/bindings/bindings.h"
 
 namespace featherstorm {
@@ -14,29 +16,94 @@ namespace {
 namespace nb = nanobind;
 using nb::literals::operator""_a;
 
-template <class T, class Shape> using Numbers = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+template <class T, class... Shape> using Numbers = nb::ndarray<T, Shape..., nb::c_contig, nb::device::cpu>;
+using Table = Numbers<const double, nb::ndim<1>>;
+using Row = Numbers<const double, nb::shape<-1, -1>>;  // (instances, n)
 using Points = Numbers<const double, nb::shape<-1, -1, 3>>;
-using Distances = Numbers<double, nb::shape<-1, -1>>;
-using Normals = Numbers<double, nb::shape<-1, -1, 3>>;
 
 Vec3<double> vector_at(const double* x) { return {x[0], x[1], x[2]}; }
 
-// ray(instance, p, v) returns the hit of a ray. A ray whose numbers are not finite has none.
-void cast_all(const Points& p, const Points& v, const Distances& distance, const Normals& normal, const auto& ray) {
+MujocoTables tables_of(const nb::dict& all) {
+  MujocoTables t;
+  for (const auto& [name, numbers] : all) {
+    const auto array = nb::cast<Table>(numbers);
+    t.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
+  }
+  return t;
+}
+
+void check(bool right, const char* who) {
+  if (!right) throw Error(std::string(who) + ": arrays have other shapes than the model's geoms, sites and cameras");
+}
+
+// A scene with its range finders.
+struct Scene {
+  explicit Scene(const MujocoTables& t) : rays(t), finders(range_finders(t)) {}
+  RayScene rays;
+  std::vector<RangeFinder> finders;
+};
+
+// The geoms of instance i.
+struct Geoms {
+  const Row &position, &rotation;
+  const std::optional<Row>& size;
+  bool fit(std::size_t n, int geoms) const {
+    const auto is = [&](const Row& x, int width) {
+      return x.shape(0) == n && x.shape(1) == static_cast<std::size_t>(width) * static_cast<std::size_t>(geoms);
+    };
+    return is(position, 3) && is(rotation, 9) && (!size || is(*size, 3));
+  }
+  PlacedGeoms of(std::size_t i) const {
+    const auto row = [i](const Row& x) { return x.data() + i * x.shape(1); };
+    return {row(position), row(rotation), size ? row(*size) : nullptr};
+  }
+};
+
+void cast_all(const Scene& s, const Row& position, const Row& rotation, const std::optional<Row>& size,
+              const std::vector<bool>& seen, const Numbers<const int, nb::shape<-1, -1>>& excluded, const Points& p,
+              const Points& v, const Numbers<double, nb::shape<-1, -1>>& distance,
+              const Numbers<int, nb::shape<-1, -1>>& geom, const Numbers<double, nb::shape<-1, -1, 3>>& normal) {
   const std::size_t n = p.shape(0), k = p.shape(1);
-  for (const auto* a : {v.shape_ptr(), distance.shape_ptr(), normal.shape_ptr()})
-    if (a[0] != static_cast<std::int64_t>(n) || a[1] != static_cast<std::int64_t>(k))
-      throw Error("rays: arrays of different shapes");
+  const Geoms geoms{position, rotation, size};
+  const auto fits = [&](const auto& x) { return x.shape(0) == n && x.shape(1) == k; };
+  check(geoms.fit(n, s.rays.geoms()) && seen.size() == static_cast<std::size_t>(s.rays.geoms()) && fits(v) &&
+            fits(distance) && fits(geom) && fits(normal) && fits(excluded),
+        "cast");
+  const std::vector<char> those(seen.begin(), seen.end());
   const nb::gil_scoped_release released;
   for (std::size_t i = 0; i < n * k; i++) {
-    const Vec3<double> from = vector_at(p.data() + 3 * i), along = vector_at(v.data() + 3 * i);
-    RayHit<double> hit{far_away, zero3<double>()};
-    if (from.allFinite() && along.allFinite()) hit = ray(i / k, from, along);
-    const bool met = hit.x < far_away;
-    const double length = std::sqrt(dot(hit.normal, hit.normal)), over = met && length > 0 ? 1 / length : 0.0;
-    distance.data()[i] = met ? hit.x : HUGE_VAL;
-    for (int c = 0; c < 3; c++) normal.data()[3 * i + static_cast<std::size_t>(c)] = hit.normal(c) * over;
+    const SceneHit hit = s.rays.cast(geoms.of(i / k), those, excluded.data()[i], vector_at(p.data() + 3 * i),
+                                     vector_at(v.data() + 3 * i));
+    distance.data()[i] = hit.distance, geom.data()[i] = hit.geom;
+    for (int c = 0; c < 3; c++) normal.data()[3 * i + static_cast<std::size_t>(c)] = hit.normal(c);
   }
+}
+
+// places: positions and rotations of sites, then of cameras
+void measure_all(const Scene& s, const Row& position, const Row& rotation, const std::optional<Row>& size,
+                 const std::vector<std::optional<Row>>& places, const Numbers<double, nb::shape<-1, -1>>& data) {
+  const std::size_t n = data.shape(0);
+  const Geoms geoms{position, rotation, size};
+  check(geoms.fit(n, s.rays.geoms()) && places.size() == 4, "measure");
+  for (const RangeFinder& f : s.finders) {
+    const std::size_t last = static_cast<std::size_t>(f.object) + 1;
+    for (std::size_t k = 0; k < 2; k++) {
+      const std::optional<Row>& x = places[2 * f.is_camera + k];
+      check(x && x->shape(0) == n && x->shape(1) >= (k == 0 ? 3 : 9) * last &&
+                data.shape(1) >= static_cast<std::size_t>(f.first + f.count),
+            "measure");
+    }
+  }
+  const nb::gil_scoped_release released;
+  for (std::size_t i = 0; i < n; i++)
+    for (const RangeFinder& f : s.finders) {
+      const Row &r = *places[2 * f.is_camera], &R = *places[2 * f.is_camera + 1];
+      const double* const from = R.data() + i * R.shape(1) + 9 * f.object;
+      Placement<double> X;
+      for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = from[k];
+      X.r = vector_at(r.data() + i * r.shape(1) + 3 * f.object);
+      measure(f, s.rays, geoms.of(i), X, data.data() + i * data.shape(1) + f.first);
+    }
 }
 
 }  // namespace
@@ -52,51 +119,31 @@ void bind_rays(nb::module_& module) {
   for (int type = 0; type <= static_cast<int>(GeomType::SignedDistance); type++)
     if (has_closed_ray(static_cast<GeomType>(type))) closed.append(type);
   module.attr("closed_rays") = nb::tuple(closed);  // numbers of mjtGeom
-  module.def(
-      "rays",
-      [](int type, const Numbers<const double, nb::shape<-1, 3>>& size, const Points& p, const Points& v,
-         const Distances& distance, const Normals& normal) {
-        check_closed_ray(type);
-        if (size.shape(0) != 1 && size.shape(0) != p.shape(0)) throw Error("rays: sizes of other instances");
-        cast_all(p, v, distance, normal, [&](std::size_t i, const auto& from, const auto& along) {
-          const double* s = size.data() + (size.shape(0) == 1 ? 0 : 3 * i);
-          return ray_geom<double>(static_cast<GeomType>(type), vector_at(s), from, along);
-        });
-      },
-      "type"_a, "size"_a, "p"_a, "v"_a, "distance"_a, "normal"_a,
-      "Cast rays p + x v (n, k, 3) in the axes of a geom whose type is in closed_rays; size "
-      "(n or 1, 3). Writes x (n, k), infinite without a hit, and the unit normal (n, k, 3).");
-  module.def(
-      "rays_of_mesh",
-      [](const Numbers<const double, nb::shape<-1, 3>>& vertex, const Numbers<const int, nb::shape<-1, 3>>& face,
-         const Points& p, const Points& v, const Distances& distance, const Normals& normal) {
-        const auto corner = [&](int k) { return vector_at(vertex.data() + 3 * k); };
-        const int vertices = static_cast<int>(vertex.shape(0)), faces = static_cast<int>(face.shape(0));
-        double square = 0;
-        for (int k = 0; k < vertices; k++) square = std::max(square, dot(corner(k), corner(k)));
-        for (int k = 0; k < 3 * faces; k++)
-          if (face.data()[k] < 0 || face.data()[k] >= vertices) throw Error("rays_of_mesh: a face has no such vertex");
-        const double radius = std::sqrt(square) * (1 + 1e-9);
-        cast_all(p, v, distance, normal, [&](std::size_t, const auto& from, const auto& along) {
-          return ray_mesh(corner, face.data(), faces, radius, from, along);
-        });
-      },
-      "vertex"_a, "face"_a, "p"_a, "v"_a, "distance"_a, "normal"_a, "As rays, for triangles seen from both sides.");
-  module.def(
-      "rays_of_height_field",
-      [](const Numbers<const double, nb::shape<4>>& size, const Numbers<const double, nb::shape<-1, -1>>& heights,
-         const Points& p, const Points& v, const Distances& distance, const Normals& normal) {
-        const int rows = static_cast<int>(heights.shape(0)), columns = static_cast<int>(heights.shape(1));
-        if (rows < 2 || columns < 2) throw Error("rays_of_height_field: expected 2 rows and 2 columns or more");
-        const HeightField<double> field{
-            rows, columns, size(0), size(1), size(2), size(3), {heights.data(), heights.data() + heights.size()}};
-        cast_all(p, v, distance, normal,
-                 [&, rays = RaysOfHeightField<double>(field)](std::size_t, const auto& from, const auto& along) {
-                   return rays(from, along);
-                 });
-      },
-      "size"_a, "heights"_a, "p"_a, "v"_a, "distance"_a, "normal"_a,
-      "As rays, for a height field [hfield_size]; heights (rows along y, columns along x), 0 to 1.");
+  module.attr("ray_tables") = nb::cast(ray_tables());
+  nb::class_<Scene>(module, "RayScene",
+                    "The geoms of a model file as rays see them, from the arrays `ray_tables` of a compiled model by "
+                    "name, flat, as float64.")
+      .def(
+          "__init__", [](Scene* self, const nb::dict& tables) { new (self) Scene(tables_of(tables)); }, "tables"_a)
+      .def_prop_ro("visible",
+                   [](const Scene& s) { return std::vector<bool>(s.rays.visible().begin(), s.rays.visible().end()); })
+      .def_prop_ro(
+          "finders",
+          [](const Scene& s) {
+            std::vector<int> all;
+            for (const RangeFinder& f : s.finders) all.push_back(f.sensor);
+            return all;
+          },
+          "Numbers of the sensors that `measure` measures.")
+      .def(
+          "cast", cast_all, "position"_a, "rotation"_a, "size"_a.none(), "seen"_a, "excluded"_a, "p"_a, "v"_a,
+          "distance"_a, "geom"_a, "normal"_a,
+          "Cast rays p + x v (n, k, 3). Positions (n, 3 ngeom), rotations (n, 9 ngeom) and sizes (n, 3 ngeom) are those "
+          "of the geoms; seen (ngeom): whether rays see them; excluded (n, k): the body whose geoms a ray does not see. "
+          "Writes distances (n, k), -1 without a hit, geoms (n, k) and unit normals (n, k, 3).")
+      .def("measure", measure_all, "position"_a, "rotation"_a, "size"_a.none(), "places"_a, "data"_a,
+           "Write the readings of range finders into data (n, nsensordata). places: positions and rotations of sites, "
+           "then of cameras, (n, 3 count) and (n, 9 count), None where no range finder needs them.");
 }
 
 }  // namespace featherstorm

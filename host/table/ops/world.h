@@ -20,6 +20,15 @@ inline constexpr OpArray xfrc_applied{
     "xfrc_applied",    {n_links, 6},
     "N, N m",          "force and moment on each of the file's bodies at its centre of mass, world axes",
     Sample::symmetric, optional};
+inline constexpr OpArray row_force{"row_force", {n_rows}, "N | N m", "forces of the constraint rows"};
+inline constexpr OpArray contact_link{
+    "contact_link",
+    {n_links, 9},
+    "N, N m, m",
+    "force and moment of contacts on each of the file's bodies, and the moment's point, world axes"};
+inline constexpr OpArray contact_sensor{
+    "contact_sensor", {n_touched}, "", "numbers of touch and contact sensors, without cutoff"};
+constexpr OpArray may_be_absent(OpArray a) { return a.presence = optional, a; }
 inline constexpr OpArray act_next{"act_next", {n_act}, "", "activations at the end"};
 
 struct OpTendons {
@@ -178,17 +187,19 @@ struct OpWorldStep {
 struct OpSensors {
   static constexpr OpInfo info{
       .name = "sensors",
-      .summary = "what the sensors of the file measure at given accelerations, without noise",
+      .summary = "readings of the file's sensors at given accelerations and forces of constraints, without noise",
       .equation = "accelerations and forces with gravity: at rest -g and weights",
       .source = "MuJoCo, Computation: sensors; core/sensor/sensors.h",
-      .in = {q, v, a, act, ctrl, t, xfrc_applied},
-      .out = {{"sensordata", {n_sensed}, "", "the numbers of all sensors; of touch, contact, limits and rays zeros"}},
+      .in = {q, v, a, act, ctrl, t, xfrc_applied, may_be_absent(row_force), may_be_absent(contact_link),
+             may_be_absent(contact_sensor)},
+      .out = {{"sensordata", {n_sensed}, "", "the numbers of all sensors; those of range finders are zero"}},
       .takes_time = true,
       .needs = Needs::world,
       .cuda = false,
   };
-  template <class In, class T, class Xfrc, class Out>
-  FS_HD static void run(const auto& m, In q, In v, In a, In act, In ctrl, T t, Xfrc xfrc_applied, Out sensordata) {
+  template <class In, class T, class Force, class Out>
+  FS_HD static void run(const auto& m, In q, In v, In a, In act, In ctrl, T t, Force xfrc_applied, Force row_force,
+                        Force contact_link, Force contact_sensor, Out sensordata) {
     const auto& w = m.world;
     Smooth<T> s(m, w);
     smooth_kinematics(m, w, q, v, s);
@@ -200,7 +211,28 @@ struct OpSensors {
     const SensedActuators actuators{s.actuator_length.data(), s.actuator_velocity.data(), s.actuator_force.data(),
                                     s.qfrc_actuator.data()};
     sensors(m, w, s.x, s.X, SensedMotion{q, v, a, t}, tendons, actuators,
-            SensedForces{xfrc_applied, Zeros<T>{}, Zeros<T>{}}, sensordata);
+            SensedForces{xfrc_applied, row_force, contact_link, contact_sensor, Zeros<T>{}}, sensordata);
+  }
+};
+
+struct OpConstraintWrenches {
+  static constexpr OpInfo info{
+      .name = "constraint_wrenches",
+      .summary = "forces and moments of contacts, connects and welds on each of the file's bodies",
+      .equation = "force, then moment about the body's centre of mass, world axes: the constraints' part of cfrc_ext",
+      .source = "MuJoCo, mj_rnePostConstraint; core/sensor/constraint_wrenches.h",
+      .in = {q, row_force, contact_link},
+      .out = {{"wrench", {n_links, 6}, "N, N m", "on each body; zeros for the world"}},
+      .needs = Needs::world,
+      .cuda = false,
+  };
+  FS_HD static void run(const auto& m, auto q, auto row_force, auto contact_link, auto wrench) {
+    using T = ScalarOf<decltype(q)>;
+    auto x = scratch<T>(m.nx);
+    auto X = scratch<Placement<T>>(m.nb + 1);
+    update_joints(m, q, Zeros<T>{}, x);
+    body_placements(m, x, X);
+    constraint_wrenches<T>(m.world, X, q, contact_link, row_force, wrench);
   }
 };
 
@@ -228,17 +260,17 @@ struct OpDelayedControls {
 struct OpDelayedSensors {
   static constexpr OpInfo info{
       .name = "delayed_sensors",
-      .summary = "the numbers that sensors tell: old ones of the histories where they are delayed or have an interval",
+      .summary = "numbers that sensors report: old ones of the histories where they are delayed or have an interval",
       .equation = "sensordata(clock - delay), interpolated between the samples of the history",
       .source = "MuJoCo, XML reference: sensor, delay; core/actuation/histories.h",
       .in = {history, {"sensordata", {n_sensed}, "", "what the sensors measure"}, clock, slack},
-      .out = {{"told", {n_sensed}, "", "what they tell"}},
+      .out = {{"reported", {n_sensed}, "", "the reported numbers"}},
       .needs = Needs::world,
       .cuda = false,
   };
-  FS_HD static void run(const auto& m, auto history, auto sensordata, auto clock, auto slack, auto told) {
+  FS_HD static void run(const auto& m, auto history, auto sensordata, auto clock, auto slack, auto reported) {
     using T = ScalarOf<decltype(history)>;
-    delayed_sensors<T>(m.world, history, sensordata, T(clock), T(slack), told);
+    delayed_sensors<T>(m.world, history, sensordata, T(clock), T(slack), reported);
   }
 };
 
@@ -294,8 +326,9 @@ struct OpContacts {
 
 struct Worlds {
   static constexpr std::string_view title = "The world of a model file";
-  using Rows = List<OpTendons, OpActuators, OpPassiveForces, OpMassAndBias, OpSmoothAcceleration, OpWorldStep,
-                    OpSensors, OpContacts, OpDelayedControls, OpDelayedSensors, OpAdvancedHistories>;
+  using Rows =
+      List<OpTendons, OpActuators, OpPassiveForces, OpMassAndBias, OpSmoothAcceleration, OpWorldStep, OpSensors,
+           OpConstraintWrenches, OpContacts, OpDelayedControls, OpDelayedSensors, OpAdvancedHistories>;
 };
 
 }  // namespace featherstorm::table

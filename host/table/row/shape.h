@@ -29,7 +29,9 @@ enum class Count : unsigned char {
   n_links,
   n_sensed,
   n_slots,
-  n_history
+  n_history,
+  n_rows,
+  n_touched
 };
 struct Dimension {
   int factor = 1;
@@ -42,12 +44,13 @@ struct Dimension {
 };
 // Numbers of: positions, velocities, entries of the packed inertia matrix, bodies, frames; loops and their constraint
 // rows; independent velocities of coupled joints; contacts; velocities without those of a floating base. For the world
-// of a model file: controls, activations, actuator forces, tendons, links, sensor numbers, contact slots and numbers
-// of histories.
+// of a model file: controls, activations, actuator forces, tendons, links, sensor numbers, contact slots, numbers of
+// histories, constraint rows without those of contacts, and numbers of touch and contact sensors.
 inline constexpr Dimension nq{Count::nq}, nv{Count::nv}, nh{Count::nh}, nb{Count::nb}, nf{Count::nf}, nl{Count::nl},
     n_constraints{Count::n_constraints}, nu{Count::nu}, nc{Count::nc}, joint_nv{Count::joint_nv}, n_ctrl{Count::n_ctrl},
     n_act{Count::n_act}, n_out{Count::n_out}, n_tendons{Count::n_tendons}, n_links{Count::n_links},
-    n_sensed{Count::n_sensed}, n_slots{Count::n_slots}, n_history{Count::n_history};
+    n_sensed{Count::n_sensed}, n_slots{Count::n_slots}, n_history{Count::n_history}, n_rows{Count::n_rows},
+    n_touched{Count::n_touched};
 
 // The shape of an array of one instance, rows first: {nv, nv}, {nb, 6}.
 struct Shape {
@@ -85,6 +88,8 @@ FS_HD constexpr int extent(const M& m, const Dimension& d) {
       case Count::n_sensed: return d.factor * m.world.n_sensordata;
       case Count::n_slots: return d.factor * slots_of(m.world.contacts);
       case Count::n_history: return d.factor * m.world.n_history;
+      case Count::n_rows: return d.factor * rows_of(m.world.constraints);
+      case Count::n_touched: return d.factor * numbers_of_touch(m.world);
       default: break;
     }
   return 0;
@@ -106,8 +111,9 @@ std::vector<int> shape_of(const M& m, const Shape& s) {
 // For example "2 nv, nv": the shape of one instance of any robot.
 inline std::string words(const Shape& s) {
   static constexpr const char* names[] = {
-      "",         "nq",     "nv",    "nh",    "nb",        "nf",      "nl",       "n_constraints", "nu",       "nc",
-      "(nv - 6)", "n_ctrl", "n_act", "n_out", "n_tendons", "n_links", "n_sensed", "n_slots",       "n_history"};
+      "",         "nq",      "nv",        "nh",     "nb",       "nf",    "nl",        "n_constraints",
+      "nu",       "nc",      "(nv - 6)",  "n_ctrl", "n_act",    "n_out", "n_tendons", "n_links",
+      "n_sensed", "n_slots", "n_history", "n_rows", "n_touched"};
   std::string all;
   for (int k = 0; k < s.rank; k++) {
     const auto& [factor, count] = s.dimension[k];

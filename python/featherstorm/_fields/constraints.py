@@ -93,16 +93,10 @@ class LimitRow(NamedTuple):
     """A row of a limit. It acts where left < 0 and it moves something.
 
     left   distance to the limit less its margin
-    rate   of the distance
-    row    its number among all rows
     moves  1 where its Jacobian is not zero, else 0
     """
 
-    joint: int
-    tendon: int
     left: Any
-    rate: Any
-    row: int
     moves: Any
 
     @property
@@ -123,7 +117,6 @@ class Constraints(Forces):
     @cached_property
     def limits(self) -> list[LimitRow]:
         m, found = self.m, []
-        row = sum(rows for _, rows in self.equalities) + friction_rows(m)
         for joint, tendon, rows in limits_of(m):
             if joint >= 0:
                 ends, margin = self.of("jnt_range")[joint], self.of("jnt_margin")[joint]
@@ -131,31 +124,20 @@ class Constraints(Forces):
                 ends, margin = self.of("tendon_range")[tendon], self.of("tendon_margin")[tendon]
             lower, upper = np.clip(ends, -FAR, FAR)
             if rows == 1:
-                angle, rate = self.ball_turn(joint)
-                sides = [(np.maximum(lower, upper) - angle, -rate)]
+                sides = [np.maximum(lower, upper) - self.ball_angle(joint)]
             else:
-                y, rate = self.coordinate(joint, tendon)
-                sides = [(y - lower, rate), (upper - y, -rate)]
+                y = self.ten_length()[tendon] if tendon >= 0 else self.state("qpos")[m.jnt_qposadr[joint]]
+                sides = [y - lower, upper - y]
             moves = 1.0 if joint >= 0 else self.is_nonzero(self.tendon_row(tendon))
-            found += [LimitRow(joint, tendon, x - margin, v, row + k, moves) for k, (x, v) in enumerate(sides)]
-            row += rows
+            found += [LimitRow(x - margin, moves) for x in sides]
         return found
 
-    def coordinate(self, joint: int, tendon: int) -> tuple[Any, Any]:
-        """Return the coordinate of a limit, and its rate."""
-        if tendon >= 0:
-            return self.ten_length()[tendon], self.ten_velocity()[tendon]
-        return self.state("qpos")[self.m.jnt_qposadr[joint]], self.state("qvel")[self.m.jnt_dofadr[joint]]
-
-    def ball_turn(self, joint: int) -> tuple[Any, Any]:
-        """The angle of a ball joint, the shorter way around, and its rate."""
+    def ball_angle(self, joint: int) -> Any:
+        """Return the angle of a ball joint, the shorter way around."""
         first = self.m.jnt_qposadr[joint]
-        q, v = self.state("qpos")[first : first + 4], self.state("qvel")[self.m.jnt_dofadr[joint] :][:3]
+        q = self.state("qpos")[first : first + 4]
         square = dot(q[1:], q[1:])
-        s = np.sqrt(np.maximum(square, 1e-30))
-        turns = square > 1e-30
-        rate = np.where(turns, dot(q[1:], v) / s * np.where(q[0] < 0, -1.0, 1.0), v[0])
-        return np.where(turns, 2 * np.arctan2(s, np.absolute(q[0])), 0.0), rate
+        return np.where(square > 1e-30, 2 * np.arctan2(np.sqrt(np.maximum(square, 1e-30)), np.absolute(q[0])), 0.0)
 
     def tendon_row(self, tendon: int) -> Any:
         """The Jacobian of a tendon's length (nv)."""
@@ -198,12 +180,3 @@ class Constraints(Forces):
 
     def nl(self) -> Any:
         return [sum((limit.acts for limit in self.limits), 0.0)]
-
-    def limit_reading(self, joint: int, tendon: int, what: str) -> Any:
-        """Return the distance, rate or force of the first active row; 0 without one."""
-        found: Any = 0.0
-        for limit in reversed(self.limits):
-            if (limit.joint, limit.tendon) == (joint, tendon):
-                value = self.state("row_force")[limit.row] if what == "force" else getattr(limit, what)
-                found = np.where(limit.acts > 0, value, found)
-        return found

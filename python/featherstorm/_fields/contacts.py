@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .constraints import CONNECT, Constraints, bodies_of
-from .turns import cross, cross_force, dot, joined, product, vector
+from .constraints import Constraints
+from .turns import cross_force
 from .velocities import momentum
 
 ISLANDS = int(mujoco.mjNISLAND)
@@ -56,55 +56,22 @@ class Contacts(Constraints):
         """The sum of the forces of its contacts on a "geom" or a "body", world axes."""
         return self.selected(kind, index)[:3]
 
-    def about(self, body: int, point: Any, force: Any, torque: Any) -> Any:
-        """A force at a point as moment and force about the centre of mass of a body's tree."""
-        return joined(torque + cross(point - self.centre_of(body), force), force)
+    @property
+    def forces_on_bodies(self) -> tuple[Any, Any]:
+        """Forces of constraint rows, and sums of contacts on bodies, flat; zeros where a model has none."""
+        joined = any(rows > 1 for _, rows in self.equalities)
+        row_force = self.state("row_force") if joined else np.zeros(self.shapes["row_force"])
+        links = self.state(LINK) if self.pairs else np.zeros(self.shapes[LINK])
+        return row_force, links.ravel()
 
     @cached_property
     def outer_forces(self) -> list[Any]:
-        """On each body: applied, of contacts, of equalities that join two bodies."""
-        m = self.m
-        total: list[Any] = [np.zeros(6)] * m.nbody
-        for b in range(1, m.nbody):
-            total[b] = self.about_centre(b)
-        touching = {int(m.geom_bodyid[g]) for pair in self.pairs for g in pair["geom"]} - {0}
-        for b in sorted(touching):
-            x = self.state(LINK)[b]
-            total[b] = total[b] + self.about(b, x[6:9], x[0:3], x[3:6])
-        row = 0
-        for equality, rows in self.equalities:
-            if rows > 1:
-                self.add_joint_force(equality, self.state("row_force")[row : row + rows], total)
-            row += rows
-        return total
-
-    def add_joint_force(self, equality: int, force: Any, total: list[Any]) -> None:
-        """Add the force of a connect or weld on its two bodies: at their anchors, and the moment."""
-        m, data = self.m, self.of("eq_data")[equality]
-        at_sites = int(m.eq_objtype[equality]) == int(mujoco.mjtObj.mjOBJ_SITE)
-        is_connect = int(m.eq_type[equality]) == CONNECT
-        ids = m.eq_obj1id[equality], m.eq_obj2id[equality]
-        torque = np.zeros(3) if is_connect else self.weld_torque(equality, at_sites, force[3:6])
-        for k, (body, sign) in enumerate(zip(bodies_of(m, equality), (1.0, -1.0))):
-            if body:
-                anchor = data[0:3] if (k == 0) == is_connect else data[3:6]
-                point = self.bodies[body].point(self.of("site_pos")[ids[k]] if at_sites else anchor)
-                total[body] = total[body] + sign * self.about(body, point, force[:3], torque)
-
-    def weld_torque(self, equality: int, at_sites: bool, force: Any) -> Any:
-        """On the first body, world axes.
-
-        A weld's rows are s Im(conj(q2) q1 r); with w its rate is s / 2 Im(conj(q2) w q1 r).
-        """
-        m, data = self.m, self.of("eq_data")[equality]
-        first, second = m.eq_obj1id[equality], m.eq_obj2id[equality]
-        if at_sites:
-            turned, other = self.sites[first].quaternion, self.sites[second].quaternion
-        else:
-            turned, other = product(self.bodies[first].quaternion, data[6:10]), self.bodies[second].quaternion
-        back = other * np.array([1.0, -1.0, -1.0, -1.0])
-        columns = [product(product(back, np.eye(4)[1 + k]), turned)[1:] for k in range(3)]
-        return vector(*(0.5 * data[10] * dot(column, force) for column in columns))
+        """Forces on each body: applied, of contacts, of equalities that join two bodies."""
+        m, wrenches = self.m, self.state("xfrc_applied")
+        if m.nv:
+            found = self.run("constraint_wrenches", self.state("qpos"), *self.forces_on_bodies)[0]
+            wrenches = wrenches + found.reshape(m.nbody, 6)
+        return [np.zeros(6), *(self.about_centre(b, wrenches[b]) for b in range(1, m.nbody))]
 
     def cfrc_ext(self) -> Any:
         return self.outer_forces

@@ -108,16 +108,15 @@ class Forces(Velocities):
         m, S = self.m, self.motions
         forces: list[Any] = [0.0] * m.nv
         for b in range(1, m.nbody):
-            moment_and_force = self.about_centre(b)
+            moment_and_force = self.about_centre(b, self.state("xfrc_applied")[b])
             k = self.last_velocity(b)
             while k >= 0:
                 forces[k] = forces[k] + np.sum(S[k] * moment_and_force)
                 k = int(m.dof_parentid[k])
         return vector(*forces)
 
-    def about_centre(self, body: int) -> Any:
-        """xfrc_applied on a body as moment and force about its tree's centre of mass."""
-        x = self.state("xfrc_applied")[body]
+    def about_centre(self, body: int, x: Any) -> Any:
+        """Return a force and moment on a body, at its centre of mass, as moment and force about its tree's centre."""
         lever = self.inertial[body].position - self.centre_of(body)
         return joined(x[3:] + cross(lever, x[:3]), x[:3])
 

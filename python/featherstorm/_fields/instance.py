@@ -11,13 +11,13 @@ from .constraints import row_count
 from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
 from .forces import NO_GRAVITY
 from .sensors import (
+    LIMIT_FORCES,
     NO_SENSORS,
+    OF_BODIES,
+    OF_CONTACTS,
     Frames,
-    columns_of_contacts,
     cut_off,
-    given_by_texts,
     is_by_frames,
-    reading,
     remembered,
     rows_of,
 )
@@ -99,30 +99,37 @@ class Instance(Contacts):
         found = state.run(op, *arrays)
         return found if isinstance(found, tuple) else (found,)
 
-    def sensed(self, accelerated: bool = True) -> Any:
-        """Return all sensors, then potential and kinetic energy where the robot has sensors of them.
+    def sensed(self, sensors: Iterable[int]) -> Any:
+        """Return the numbers of all sensors, then potential and kinetic energy where the robot has sensors of them.
 
-        accelerated: whether accelerations are known, which sensors of positions and velocities do not read.
+        sensors: those whose numbers are read; of the solver's results only those that they need are inputs.
         """
+        m, kinds = self.m, {int(self.m.sensor_type[i]) for i in sensors}
+        needs_acceleration = any(int(m.sensor_needstage[i]) == ACC for i in sensors)
         names = ("qpos", "qvel", "qacc", "act", "ctrl", "time", "xfrc_applied")
-        given = [np.zeros(self.m.nv) if name == "qacc" and not accelerated else self.state(name) for name in names]
-        return self.run("sensors", *given)[0]
+        given = [np.zeros(m.nv) if n == "qacc" and not needs_acceleration else self.state(n) for n in names]
+        row_force, links, touched = (np.zeros(self.shapes[name]).ravel() for name in ("row_force", LINK, SENSOR))
+        if kinds & OF_BODIES:
+            row_force, links = self.forces_on_bodies
+        if kinds & LIMIT_FORCES:
+            row_force = self.state("row_force")
+        if kinds & OF_CONTACTS and self.pairs:
+            touched = self.state(SENSOR)
+        return self.run("sensors", *given, row_force, links, touched)[0]
 
     def sensor(self, i: int) -> Any:
         """Return the reading of one sensor, which must be supported."""
         m = self.m
         if is_by_frames(m, i):
             return cut_off(m, i, Frames(self).measured(i))
-        if given_by_texts(m, i):
-            return cut_off(m, i, reading(self, i))
-        return self.sensed(int(m.sensor_needstage[i]) == ACC)[next(iter(rows_of(m, [i])))]
+        return self.sensed([i])[next(iter(rows_of(m, [i])))]
 
     def energy(self) -> Any:
         if not self.m.nv:
             off = int(self.m.opt.disableflags) & NO_GRAVITY
             weights = [mass * dot(self.of("opt.gravity"), p) for mass, p in zip(self.of("body_mass"), self.xipos())]
             return vector(0.0 if off else -sum(weights), 0.0)
-        return self.sensed()[self.m.nsensordata :]
+        return self.sensed([])[self.m.nsensordata :]
 
     def measured(self, stage: int) -> dict[int, Any]:
         """Return first column in sensordata -> numbers, of the known sensors of a stage.
@@ -161,11 +168,9 @@ class Instance(Contacts):
         chosen = [i for i in range(m.nsensor) if m.sensor_needstage[i] == stage]
         moving = [i for i in chosen if is_by_frames(m, i)]
         found = {int(m.sensor_adr[i]): cut_off(m, i, frames.measured(i)) for i in moving}
-        texts = [i for i in chosen if given_by_texts(m, i) and i not in moving]
-        found.update({int(m.sensor_adr[i]): cut_off(m, i, reading(self, i)) for i in texts})
-        others = [i for i in chosen if i in self.sensors and i not in moving and i not in texts]
+        others = [i for i in chosen if i in self.sensors and i not in moving]
         if others:
-            sensed = self.sensed()
+            sensed = self.sensed(others)
             found.update({rows.start: sensed[rows] for rows in rows_of(m, others)})
         return found
 
@@ -174,7 +179,7 @@ def contact_shapes(m: Any, sensors: Iterable[int]) -> dict[str, tuple[int, ...]]
     """Return the shapes of readings of contacts. sensors: those that the engine measures."""
     if not m.nv:
         return {COUNT: (0,), LINK: (0, 9), SENSOR: (0,)}
-    numbers = sum(int(m.sensor_dim[i]) for i in columns_of_contacts(m, sensors))
+    numbers = sum(int(m.sensor_dim[i]) for i in sensors if int(m.sensor_type[i]) in OF_CONTACTS)
     return {COUNT: (4,), LINK: (int(m.nbody), 9), SENSOR: (numbers,)}
 
 

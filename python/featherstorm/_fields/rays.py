@@ -1,4 +1,4 @@
-"""Rays against geoms, with the results of mj_ray, in double (core/collision/ray.h)."""
+"""Rays against the geoms of a model, with the results of mj_ray, in double (host/world/ray_scene.h)."""
 
 from __future__ import annotations
 
@@ -15,61 +15,42 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-Kind = mujoco.mjtGeom
 LEAST = 1e-15  # mjMINVAL
 GROUPS = int(mujoco.mjNGROUP)
+FIELD = int(mujoco.mjtGeom.mjGEOM_SDF)
 
 
-def dot(a: Array, b: Array) -> Array:
-    found: Array = (a * b).sum(axis=-1)
-    return found
+def ray_scene(m: Any) -> _featherstorm.RayScene:
+    """Make the scene of a compiled model."""
+    numbers = {name: getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name) for name in TABLES}
+    return _featherstorm.RayScene({name: flat(x) for name, x in numbers.items()})
 
 
-def unit(x: Array) -> Array:
-    length = np.sqrt(dot(x, x))[..., None]
-    found: Array = x / np.where(length < LEAST, 1, length)
-    return found
+TABLES: list[str] = _featherstorm.ray_tables
 
 
-def seen_geoms(m: Any, geomgroup: Any, flg_static: bool) -> list[int]:
-    """Return the geoms that rays see: visible, of the groups, and of bodies that move unless `flg_static`."""
+def flat(x: Any) -> npt.NDArray[np.float64]:
+    return np.ravel(np.asarray(np.frombuffer(x, np.uint8) if isinstance(x, bytes) else x, np.float64))
+
+
+def by_rows(x: Array, n: int) -> npt.NDArray[np.float64]:
+    return np.ascontiguousarray(x.reshape(n, -1), np.float64)
+
+
+def seen_geoms(m: Any, scene: _featherstorm.RayScene, geomgroup: Any, flg_static: bool) -> list[bool]:
+    """Return which geoms rays see: visible, of the groups, and of bodies that move unless `flg_static`."""
     groups = None if geomgroup is None else np.asarray(geomgroup)
     if groups is not None and groups.shape != (GROUPS,):
         raise UsageError(f"geomgroup has shape {groups.shape}, expected ({GROUPS},)")
-    found = []
-    for g in range(m.ngeom):
-        material = m.geom_matid[g]
-        alpha = m.geom_rgba[g][3] if material < 0 else m.mat_rgba[material][3]
-        static = m.body_weldid[m.geom_bodyid[g]] == 0
-        group = min(max(int(m.geom_group[g]), 0), GROUPS - 1)
-        if alpha and (flg_static or not static) and (groups is None or groups[group]):
-            found.append(g)
-    return found
-
-
-def met(m: Any, geom: int, p: Array, v: Array, sizes: Array | None = None) -> tuple[Array, Array]:
-    """Cast rays p + x v (n, nray, 3) in the axes of a geom: x (n, nray), infinite without a hit, and the normal there.
-
-    sizes   (n, ngeom 3) of geoms, if they are not the model's
-    """
-    kind, k = Kind(m.geom_type[geom]), m.geom_dataid[geom]
-    x, normal = np.empty(p.shape[:-1]), np.empty(p.shape)
-    rays = np.ascontiguousarray(p), np.ascontiguousarray(v), x, normal
-    if kind == Kind.mjGEOM_HFIELD:
-        rows, columns = m.hfield_nrow[k], m.hfield_ncol[k]
-        heights = np.asarray(m.hfield_data[m.hfield_adr[k] : m.hfield_adr[k] + rows * columns], float)
-        _featherstorm.rays_of_height_field(np.array(m.hfield_size[k]), heights.reshape(rows, columns), *rays)
-    elif kind == Kind.mjGEOM_MESH:
-        vertices = np.array(m.mesh_vert[m.mesh_vertadr[k] : m.mesh_vertadr[k] + m.mesh_vertnum[k]], float)
-        faces = np.array(m.mesh_face[m.mesh_faceadr[k] : m.mesh_faceadr[k] + m.mesh_facenum[k]], np.int32)
-        _featherstorm.rays_of_mesh(vertices, faces, *rays)
-    elif int(kind) in _featherstorm.closed_rays:
-        own = m.geom_size[geom : geom + 1] if sizes is None else sizes[:, 3 * geom : 3 * geom + 3]
-        _featherstorm.rays(int(kind), np.array(own, np.float64), *rays)
-    else:
-        name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_GEOM, geom) or f"geom{geom}"
+    seen = np.array(scene.visible, bool)
+    if not flg_static:
+        seen &= np.asarray(m.body_weldid)[m.geom_bodyid] != 0
+    if groups is not None:
+        seen &= groups[np.clip(m.geom_group, 0, GROUPS - 1)] != 0
+    if (fields := np.flatnonzero(seen & (np.asarray(m.geom_type) == FIELD))).size:
+        name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_GEOM, fields[0]) or f"geom{fields[0]}"
         raise UsageError(f"ray: geom '{name}' is a signed distance field, which rays do not see; exclude its group")
-    return x, normal
+    return list(map(bool, seen))
 
 
 def hits(
@@ -88,18 +69,14 @@ def hits(
     exclude  (n, nray) bodies whose geoms a ray does not see
     sizes    (n, ngeom 3) of geoms, where they are not the model's
     """
-    if points.size and np.sqrt(dot(vectors, vectors)).min() < LEAST:
+    if points.size and np.sqrt((vectors**2).sum(axis=-1)).min() < LEAST:
         raise UsageError("ray: a vector has no length")
-    position, rotation = pose
-    best, geomid = np.full(points.shape[:-1], np.inf), np.full(points.shape[:-1], -1, np.int32)
-    normals = np.zeros(points.shape)
-    for g in seen_geoms(m, geomgroup, flg_static) if points.size else ():
-        R = rotation[:, None, g]
-        p = np.einsum("...ji,...j->...i", R, points - position[:, None, g])
-        v = np.einsum("...ji,...j->...i", R, vectors)
-        x, normal = met(m, g, p, v, sizes)
-        closer = (x < best) & (exclude != m.geom_bodyid[g])
-        best, geomid = np.where(closer, x, best), np.where(closer, np.int32(g), geomid)
-        normals = np.where(closer[..., None], np.einsum("...ij,...j->...i", R, normal), normals)
-    missed = geomid < 0
-    return np.where(missed, -1.0, best), geomid, normals
+    n, k = points.shape[:2]
+    found = np.full((n, k), -1.0), np.full((n, k), -1, np.int32), np.zeros((n, k, 3))
+    if points.size:
+        scene = ray_scene(m)
+        seen = seen_geoms(m, scene, geomgroup, flg_static)
+        own = None if sizes is None else by_rows(sizes, n)
+        rays = (np.ascontiguousarray(x, np.float64) for x in (points, vectors))
+        scene.cast(*(by_rows(x, n) for x in pose), own, seen, np.ascontiguousarray(exclude, np.int32), *rays, *found)
+    return found

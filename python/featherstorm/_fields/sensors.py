@@ -11,9 +11,8 @@ import mujoco
 import numpy as np
 
 from .._robot.mjcf_sensors import turns_by_itself
-from .contacts import SENSOR
 from .positions import LEAST
-from .turns import cross, product, vector
+from .turns import product, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,22 +20,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .. import _featherstorm
-    from .contacts import Contacts
     from .positions import Pose, Positions
 
 Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
-# the engine's row gives zeros for these (core/sensor/readings.h, is_open); their texts are here, rays in ranges.py
 RANGEFINDER, TOUCH, CONTACT = int(Kind.mjSENS_RANGEFINDER), int(Kind.mjSENS_TOUCH), int(Kind.mjSENS_CONTACT)
-OF_CONTACTS = (TOUCH, CONTACT)
-LIMITS = {
-    int(Kind.mjSENS_JOINTLIMITPOS): "left",
-    int(Kind.mjSENS_JOINTLIMITVEL): "rate",
-    int(Kind.mjSENS_JOINTLIMITFRC): "force",
-    int(Kind.mjSENS_TENDONLIMITPOS): "left",
-    int(Kind.mjSENS_TENDONLIMITVEL): "rate",
-    int(Kind.mjSENS_TENDONLIMITFRC): "force",
-}
+OF_CONTACTS = {TOUCH, CONTACT}
+LIMIT_FORCES = {int(Kind.mjSENS_JOINTLIMITFRC), int(Kind.mjSENS_TENDONLIMITFRC)}
 TENDON, ADHESION = int(mujoco.mjtTrn.mjTRN_TENDON), int(mujoco.mjtTrn.mjTRN_BODY)
 OF_ACTUATORS = {
     int(Kind.mjSENS_ACTUATORVEL),
@@ -45,9 +35,7 @@ OF_ACTUATORS = {
     int(Kind.mjSENS_TENDONACTFRC),
 }
 BY_LOOPS = "adhesion between shapes without a closed form"
-OF_TENDONS = {int(Kind.mjSENS_TENDONLIMITPOS), int(Kind.mjSENS_TENDONLIMITVEL), int(Kind.mjSENS_TENDONLIMITFRC)}
-# the row leaves out forces of contacts and of equalities that join two bodies
-FORCE, TORQUE = int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)
+OF_BODIES = {int(Kind.mjSENS_FORCE), int(Kind.mjSENS_TORQUE)}
 POSITION, TURN = int(Kind.mjSENS_FRAMEPOS), int(Kind.mjSENS_FRAMEQUAT)
 DISTANCES = {int(Kind.mjSENS_GEOMDIST), int(Kind.mjSENS_GEOMNORMAL), int(Kind.mjSENS_GEOMFROMTO)}
 PROJECTION, USER = int(Kind.mjSENS_CAMPROJECTION), int(Kind.mjSENS_USER)
@@ -82,7 +70,7 @@ def open_sensors(m: Any, robot: _featherstorm.Robot) -> dict[int, str]:
             if int(m.sensor_history[i, 0]) > 0:
                 found[i] = "histories of range finders and of distances"
             continue
-        if kind in (FORCE, TORQUE) and tendons_pull(m):
+        if kind in OF_BODIES and tendons_pull(m):
             found[i] = "forces of spatial tendons on bodies"
         elif kind in OF_ACTUATORS and adheres_by_loops(m, robot):
             found[i] = f"actuators of a model with {BY_LOOPS}"
@@ -134,39 +122,6 @@ def adheres_by_loops(m: Any, robot: _featherstorm.Robot) -> bool:
         not pair["closed_form"] and not bodies.isdisjoint(m.geom_bodyid[list(pair["geom"])].tolist())
         for pair in robot.contact_pairs
     )
-
-
-def given_by_texts(m: Any, sensor: int) -> bool:
-    """Return True if the algorithms here (`reading`) measure a sensor."""
-    kind = int(m.sensor_type[sensor])
-    return bool(m.nv) and (kind in LIMITS or kind in (*OF_CONTACTS, FORCE, TORQUE))
-
-
-def reading(instance: Contacts, sensor: int) -> Any:
-    """Return the reading of such a sensor, before its cutoff."""
-    m, kind, index = instance.m, int(instance.m.sensor_type[sensor]), int(instance.m.sensor_objid[sensor])
-    if kind in LIMITS:
-        joint, tendon = (-1, index) if kind in OF_TENDONS else (index, -1)
-        return vector(instance.limit_reading(joint, tendon, LIMITS[kind]))
-    if kind in OF_CONTACTS:
-        return instance.state(SENSOR)[columns_of_contacts(m, instance.sensors)[sensor]]
-    site, body = instance.sites[index], int(m.site_bodyid[index])
-    moment_and_force = instance.inner_forces[body]
-    force = moment_and_force[3:]
-    if kind == FORCE:
-        return site.rotation.T @ force
-    lever = instance.centre_of(body) - site.position
-    return site.rotation.T @ (moment_and_force[:3] + cross(lever, force))
-
-
-def columns_of_contacts(m: Any, sensors: Iterable[int]) -> dict[int, slice]:
-    """Return the columns of the measured touch and contact sensors in the array `contact_sensor`."""
-    found, first = {}, 0
-    for i in sensors:
-        if int(m.sensor_type[i]) in OF_CONTACTS:
-            found[i] = slice(first, first + int(m.sensor_dim[i]))
-            first = found[i].stop
-    return found
 
 
 def carried_by_mocap(m: Any) -> npt.NDArray[np.bool_]:

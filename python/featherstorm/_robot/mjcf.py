@@ -144,6 +144,7 @@ def collides(m: Any) -> npt.NDArray[np.bool_]:
     return found
 
 
+RANGEFINDER = 7  # mjSENS_RANGEFINDER
 DISTANCES = (39, 40, 41)  # mjSENS_GEOMDIST, mjSENS_GEOMNORMAL, mjSENS_GEOMFROMTO
 BODY = 1  # mjOBJ_BODY
 
@@ -160,10 +161,11 @@ def has_measured_distance(m: Any) -> npt.NDArray[np.bool_]:
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     """Return the numbers of a compiled model by name, flat; options as "opt.name", characters as their codes."""
     hulls = HULLS if ((collides(m) | has_measured_distance(m)) & (m.geom_type == MESH)).any() else ()
+    rays = _featherstorm.ray_tables if RANGEFINDER in m.sensor_type else ()
     found = {}
     for of, prefix in ((m, ""), (m.opt, "opt.")):
         for name in dir(of):
-            if name.startswith("_") or (of is m and name.startswith(UNUSED) and name not in hulls):
+            if name.startswith("_") or (of is m and name.startswith(UNUSED) and name not in hulls and name not in rays):
                 continue
             values = getattr(of, name)
             if isinstance(values, bytes):

@@ -85,14 +85,14 @@ TEST(Libraries, OfAnotherBuildAreRefused) {
 TEST(Installation, IsLookedIntoBesideThisProgram) {
   const auto before = installation_folders();
   ASSERT_FALSE(before.empty());
-  EXPECT_TRUE(tell_installation("/no/such/installation"));
+  EXPECT_TRUE(set_installation_folder("/no/such/installation"));
   const auto after = installation_folders();
   EXPECT_EQ(after.back(), "/no/such/installation");
   EXPECT_EQ(after.front(), before.front());
   const auto backends = backend_folders();
   EXPECT_NE(std::find(backends.begin(), backends.end(), after.back()), backends.end());
   EXPECT_TRUE(std::filesystem::exists(robot_file("go2")));  // one without robots is passed over
-  tell_installation("");
+  set_installation_folder("");
 }
 
 }  // namespace

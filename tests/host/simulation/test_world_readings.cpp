@@ -175,12 +175,78 @@ TEST(WorldReadings, TheRigidLawHasForcesToo) {
   expect_near(s.contact_force("box"), {0, 0, kWeight}, 1e-4, "box");
 }
 
+// Tables that range finders read.
+Robot with_visible_geoms(const Robot& robot, int data) {
+  auto source = std::make_shared<WorldSource>(*robot.source);
+  MujocoTables& t = source->tables;
+  const int n = t.integer("ngeom");
+  const auto all = [n](std::initializer_list<double> row) {
+    std::vector<double> rows;
+    for (int i = 0; i < n; i++) rows.insert(rows.end(), row);
+    return rows;
+  };
+  t.set("geom_matid", all({-1})), t.set("geom_rgba", all({1, 1, 1, 1})), t.set("sensor_intprm", {double(data), 0, 0});
+  std::vector<std::string> notices;
+  return with_world(robot, source, notices);
+}
+
+TEST(WorldReadings, RangeFindersMeasureTheGround) {
+  enum { kDistance = 1, kDirection = 2, kOrigin = 4, kPoint = 8, kNormal = 16 };  // bits of mjtRayDataField
+  const int data = kDistance | kDirection | kOrigin | kPoint | kNormal;
+  const Robot robot = with_visible_geoms(with_sensors({{kRange, "eye", 13}}), data);
+  for (const Precision p : {Precision::float32, Precision::float64}) {
+    Evaluator e(robot, {.threads = 1});
+    Simulation s(e, 2, {}, p);
+    place(s, 5, 0, 0);
+    // the tip looks up
+    expect_near(s.sensor("eye"), {-1, 0, 0, 0, 0.3, 0, 5.1, 0, 0, 0, 0, 0, 0}, 1e-6, "up");
+    // half a turn about x: down, past the box, which carries it
+    s.reset({}, {0, 0, 5, 0, 1, 0, 0});
+    expect_near(s.sensor("eye"), {4.9, 0, 0, -1, 0.3, 0, 4.9, 0.3, 0, 0, 0, 0, 1}, 1e-6, "down");
+  }
+}
+
+TEST(WorldReadings, LimitsHaveDistanceRateAndForceOfTheirRow) {
+  const char* const arm =
+      "<robot name='arm'><link name='base'/><link name='rod'><inertial><origin xyz='0.5 0 0'/><mass value='2'/>"
+      "<inertia ixx='0.1' ixy='0' ixz='0' iyy='0.1' iyz='0' izz='0.1'/></inertial></link><joint name='hinge'"
+      " type='revolute'><parent link='base'/><child link='rod'/><axis xyz='0 1 0'/><limit lower='-1' upper='0.2'"
+      " effort='100' velocity='10'/><dynamics damping='1'/></joint></robot>";
+  const Robot plain = load_urdf_text(arm, "arm.urdf", {.floating_base = false, .world = UrdfWorld{}});
+  auto source = std::make_shared<WorldSource>(*plain.source);
+  MujocoTables& t = source->tables;
+  t.set("nsensor", {3}), t.set("nsensordata", {3}), t.set("sensor_type", {20, 21, 22});  // jointlimitpos, vel, frc
+  t.set("sensor_adr", {0, 1, 2}), t.set("sensor_dim", {1, 1, 1}), t.set("sensor_objtype", {3, 3, 3});
+  for (const char* zeros : {"sensor_objid", "sensor_cutoff", "sensor_datatype", "sensor_reftype"})
+    t.set(zeros, {0, 0, 0});
+  t.set("sensor_refid", {-1, -1, -1}), t.set("sensor_history", std::vector<double>(6));
+  t.set("sensor_intprm", std::vector<double>(9));
+  std::vector<double> names = t.all().at("names"), at;
+  for (const char letter : {'d', 'r', 'f'}) {
+    at.push_back(static_cast<double>(names.size()));
+    names.push_back(letter), names.push_back(0);
+  }
+  t.set("names", names), t.set("name_sensoradr", at);
+  std::vector<std::string> notices;
+  const Robot robot = with_world(plain, source, notices);
+  ASSERT_TRUE(robot.model.world.is_given()) << (notices.empty() ? "" : notices[0]);
+  Evaluator e(robot, {.threads = 1});
+  Simulation s(e, 2, {}, Precision::float64);
+  s.step();
+  for (const char* name : {"d", "r", "f"}) expect_near(s.sensor(name), {0}, 0, "far from the limit");
+  for (int k = 0; k < 5000; k++) s.step();  // it falls to its upper limit, since +y turns x downward
+  const double angle = numbers_of(s.q())[0];
+  EXPECT_GT(angle, 0.2);
+  expect_near(s.sensor("d"), {0.2 - angle}, 1e-12, "distance");
+  expect_near(s.sensor("r"), {0}, 1e-6, "rate");
+  expect_near(s.sensor("f"), {2 * 9.81 * 0.5 * std::cos(angle)}, 1e-6, "force");
+}
+
 TEST(WorldReadings, NameWhatTheyDoNotHave) {
-  const Robot robot = with_sensors({{kAccelerometer, "imu", 3}, {kRange, "eye", 1}});
+  const Robot robot = with_sensors({{kAccelerometer, "imu", 3}, {kGyro, "eye", 3}});
   Evaluator e(robot, {.threads = 1});
   Simulation s(e, 1, {}, Precision::float64);
   EXPECT_EQ(message([&] { s.sensor("nose"); }), "robot 'box' has no sensor 'nose'; there are: 'imu', 'eye'");
-  EXPECT_EQ(message([&] { s.sensor("eye"); }), "sensor 'eye' is not measured: rays and limits are not measured in C++");
   EXPECT_EQ(message([&] { s.site("nose"); }), "robot 'box' has no site 'nose'; there are: 'tip', 'middle'");
   EXPECT_EQ(message([&] { s.contact_force("nose"); }), "robot 'box' has no geom or body 'nose'");
   Simulation tree(e, 1, {.dt = 0.001, .ignore = {"world"}}, Precision::float64);

@@ -15,7 +15,7 @@ SOURCES = (".h", ".cpp", ".cu", ".cuh", ".inc", ".py")
 
 ROOMS = """
 core/scalar core/network core/spatial core/trace core/program core/emit core/joint core/world core/model core/form core/linear core/kinematics
-core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/convex core/collision core/sensor core/constraint core/limbs core/rigid
+core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/contact/surface core/contact core/actuation core/passive core/convex core/collision core/constraint core/sensor core/limbs core/rigid
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/contacts host/solver
