@@ -1946,11 +1946,14 @@ def sensors(
     ctrl: ArrayLike,
     t: ArrayLike,
     xfrc_applied: ArrayLike | None = None,
+    row_force: ArrayLike | None = None,
+    contact_link: ArrayLike | None = None,
+    contact_sensor: ArrayLike | None = None,
     *,
     ignore: Names = (),
     check: bool = True,
 ) -> Array:
-    """What the sensors of the file measure at given accelerations, without noise.
+    """Readings of the file's sensors at given accelerations and forces of constraints, without noise.
 
         accelerations and forces with gravity: at rest -g and weights          MuJoCo, Computation: sensors; core/sensor/sensors.h
 
@@ -1962,7 +1965,32 @@ def sensors(
     in   t (B, 1): time [s]
     in   xfrc_applied (B, n_links, 6): force and moment on each of the file's bodies at its centre of mass, world
            axes [N, N m]; None: zeros
-    out  sensordata (B, n_sensed): the numbers of all sensors; of touch, contact, limits and rays zeros
+    in   row_force (B, n_rows): forces of the constraint rows [N | N m]; None: zeros
+    in   contact_link (B, n_links, 9): force and moment of contacts on each of the file's bodies, and the moment's
+           point, world axes [N, N m, m]; None: zeros
+    in   contact_sensor (B, n_touched): numbers of touch and contact sensors, without cutoff; None: zeros
+    out  sensordata (B, n_sensed): the numbers of all sensors; those of range finders are zero
+    For robots with a model file's world.
+    Cost O(n) on a chain of n joints."""
+
+def constraint_wrenches(
+    model: Model,
+    q: ArrayLike,
+    row_force: ArrayLike,
+    contact_link: ArrayLike,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+) -> Array:
+    """Forces and moments of contacts, connects and welds on each of the file's bodies.
+
+        force, then moment about the body's centre of mass, world axes: the constraints' part of cfrc_ext          MuJoCo, mj_rnePostConstraint; core/sensor/constraint_wrenches.h
+
+    in   q (B, nq): positions of the joints [rad | m]; quaternions of length 1
+    in   row_force (B, n_rows): forces of the constraint rows [N | N m]
+    in   contact_link (B, n_links, 9): force and moment of contacts on each of the file's bodies, and the moment's
+           point, world axes [N, N m, m]
+    out  wrench (B, n_links, 6): on each body; zeros for the world [N, N m]
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
 
@@ -2010,7 +2038,7 @@ def delayed_sensors(
     ignore: Names = (),
     check: bool = True,
 ) -> Array:
-    """The numbers that sensors tell: old ones of the histories where they are delayed or have an interval.
+    """Numbers that sensors report: old ones of the histories where they are delayed or have an interval.
 
         sensordata(clock - delay), interpolated between the samples of the history          MuJoCo, XML reference: sensor, delay; core/actuation/histories.h
 
@@ -2018,7 +2046,7 @@ def delayed_sensors(
     in   sensordata (B, n_sensed): what the sensors measure
     in   clock (B, 1): time [s]
     in   slack (B, 1): times that are closer are the same [s]; >= 0
-    out  told (B, n_sensed): what they tell
+    out  reported (B, n_sensed): the reported numbers
     For robots with a model file's world.
     Cost O(n) on a chain of n joints."""
 
