@@ -144,12 +144,12 @@ void set_pixel_rays(RangeFinder& f, const MujocoTables& t) {
         continue;
       }
       for (int i = 0; i < 2; i++) {
-        const double focal = has_size
-                                 ? lens[static_cast<std::size_t>(i)] / sensor[static_cast<std::size_t>(i)] * size[i]
-                                 : height / 2.0 / std::tan(fovy * std::numbers::pi / 360);
-        const double middle =
-            has_size ? lens[static_cast<std::size_t>(2 + i)] / sensor[static_cast<std::size_t>(i)] * size[i]
-                     : size[i] / 2;
+        const auto over_sensor = [&](std::size_t at) {  // in float, as the numbers are and as MuJoCo divides them
+          return static_cast<double>(static_cast<float>(lens[at]) / static_cast<float>(sensor[at % 2])) * size[i];
+        };
+        const auto component = static_cast<std::size_t>(i);
+        const double focal = has_size ? over_sensor(component) : height / 2.0 / std::tan(fovy * std::numbers::pi / 360);
+        const double middle = has_size ? over_sensor(2 + component) : size[i] / 2;
         along[i] = (pixel[i] - middle) / focal;
       }
       const Vec3d v{along[0], -along[1], -1};
