@@ -30,6 +30,7 @@ from ._robot.closures import Coupling, Loop
 from ._robot.contacts import Contact
 from ._robot.law import Rigid
 from ._robot.states import random_state
+from ._robot.steps import Stepped
 from ._robot.urdf import UrdfWorld
 from ._world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
 from .batch import Batch
@@ -70,6 +71,7 @@ __all__ = [
     "Status",
     "StepCotangents",
     "StepTangents",
+    "Stepped",
     "UrdfWorld",
     "env",
     "from_mujoco",

@@ -22,17 +22,32 @@ import numpy as np
 
 from . import _featherstorm
 from ._evaluation.evaluation import evaluate, form
-from ._robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
+from ._robot.numbers import step_numbers, with_numbers
+from ._robot.steps import (
+    Stepped,
+    activations,
+    check_tree,
+    independent,
+    pass_count,
+    refuse_controls,
+    step_op,
+    substep_time,
+)
 from ._world.gradients import step_vjp
-from ._world.passes import WorldStep, world_step
+from ._world.passes import world_step
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from typing_extensions import Unpack
 
     from .model import Model
     from .typing import ArrayLike, Frame, Names
 
 __all__ = ["run", "step"]
+
+jax.tree_util.register_pytree_node(Stepped, lambda x: ((*x, *x.rest), None), lambda _, parts: Stepped(*parts))
 
 
 def call(
@@ -114,6 +129,7 @@ def run(model: Model, op: str, *arrays: ArrayLike, frame: Frame | None = None, *
     return outputs[0] if len(outputs) == 1 else outputs
 
 
+@with_numbers(StepNumbers, "jax.step")
 def step(
     model: Model,
     q: jax.Array,
@@ -127,20 +143,23 @@ def step(
     act: ArrayLike | None = None,
     qacc: ArrayLike | None = None,
     ignore: Names = (),
-    **numbers: Any,
-) -> tuple[jax.Array, ...]:
+    **numbers: Unpack[StepNumbers],
+) -> Stepped:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; each substep takes dt / substeps.
 
     For a model with a world, gradients are with respect to q, v, act, ctrl and tau, through its contacts
-    (`featherstorm.step_vjp`); the result is a WorldStep.
+    (`featherstorm.step_vjp`).
+
+    in   numbers  constants for the gradient
     """
     op = step_op(model, "step", ignore)
     if op == "world":
-        step_numbers(op, {**numbers, **({} if q_target is None else {"q_target": q_target})}, 0.0)
+        step_numbers("jax.step", model, op, {**numbers, "q_target": q_target}, 0.0)
+        act = activations(model, act)
         return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc)
     refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
     dt, substeps = pass_count("step", model, op, dt, substeps)
-    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
+    uniforms = step_numbers("jax.step", model, op, numbers, substep_time("step", dt, substeps))
     zero = jnp.zeros(model.nv, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
     state: tuple[jax.Array, ...] = (q, v)
@@ -149,10 +168,10 @@ def step(
     elif op == "coupled_step":
         state = (run(model, "coupled_position", q), v[..., independent(model)])
     for _ in range(substeps):
-        state = run(model, op, *state, *drive, **numbers)
+        state = run(model, op, *state, *drive, **uniforms)
     if op == "coupled_step":
-        return state[0], run(model, "coupled_velocity", state[1])
-    return state[0], state[1]
+        return Stepped(state[0], run(model, "coupled_velocity", state[1]))
+    return Stepped(state[0], state[1])
 
 
 def world_operation(model: Model, dt: float | None, substeps: int | None) -> Callable[..., tuple[jax.Array, ...]]:
@@ -217,7 +236,7 @@ def stepped_world(
     ctrl: ArrayLike | None,
     act: ArrayLike | None,
     qacc: ArrayLike | None,
-) -> WorldStep:
+) -> Stepped:
     sizes = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv, model.nv)
     given = [
         jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
@@ -231,7 +250,7 @@ def stepped_world(
         if x.ndim == 0 or x.shape[-1] != n:
             raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {n})")
     lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in given))
-    return WorldStep(*world_operation(model, dt, substeps)(*(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in given)))
+    return Stepped(*world_operation(model, dt, substeps)(*(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in given)))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -20,22 +20,27 @@ import numpy as np
 
 from ._evaluation.evaluation import evaluate, run
 from ._memory.arrays import library_of, shape_error
+from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import (
+    Stepped,
+    activations,
     check_tree,
     drives,
     independent,
     pass_count,
     refuse_controls,
-    step_numbers,
     step_op,
     substep_time,
     zeros,
 )
 from ._world.passes import refuse_law, world_step
 from .device import DeviceArray
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from typing_extensions import Unpack
 
     from ._memory.arguments import Arguments
     from .model import Model
@@ -279,6 +284,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True
     return single(model, "difference", [q0, q1], check)
 
 
+@with_numbers(StepNumbers)
 def step(
     model: Model,
     q: ArrayLike,
@@ -295,8 +301,8 @@ def step(
     law: object = "mujoco",
     ignore: Names = (),
     check: bool = True,
-    **numbers: ArrayLike,
-) -> tuple[Array, ...]:
+    **numbers: Unpack[StepNumbers],
+) -> Stepped:
     """Advance the state by one step, with all that the model carries.
 
     The world of a model file is stepped as in MuJoCo, with the file's actuators, contacts, constraints, timestep and
@@ -308,14 +314,14 @@ def step(
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps, None: one substep. With a world dt
          is a multiple of model.timestep, None: `substeps` of it
     in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: with a world only: controls and activations of the
-         actuators, the accelerations that the solver starts from, the time; default zero. tau is added at the joints
+         actuators, the accelerations that the solver starts from, the time; default zero, but act must be given where
+         the world has some: it is a part of the state. tau is added at the joints
     in   law  of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, the law of Signorini and Coulomb
          (docs/mujoco.md)
     in   ignore  names among "contacts", "loops", "couplings", "world" that the step ignores although the model carries
          them
-    in   numbers: kp, kd (nv,) or a number, and the others of steps.STEP_DEFAULTS; with contacts also those of
-         `contact_step`, with loops those of `loop_step`. All instances share them. With a world there are none
-    out  q (B, nq), v (B, nv); with a world a WorldStep: q, v, act, qacc
+    in   numbers  those of `typing.StepNumbers`, none with a world; a number fills an array; the same for all instances
+    out  q (B, nq), v (B, nv), as a `Stepped`, which also has act and qacc
     Contacts: impulses begin at zero in every call; `contact_step` takes and returns them. Couplings: positions and
     velocities of coupled joints follow their drivers, whatever q and v say.
     On a device all arrays of a world lie there. Its first call makes kernels, in seconds; later calls do not wait.
@@ -323,23 +329,22 @@ def step(
     """
     op = step_op(model, "step", ignore)
     if op == "world":
-        if q_target is not None:
-            numbers["q_target"] = q_target
-        step_numbers(op, numbers, 0.0)
-        return world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check, law)
+        step_numbers("step", model, op, {**numbers, "q_target": q_target}, 0.0)
+        act = activations(model, act)
+        return Stepped(*world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check, law))
     refuse_law("step", law)
     refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
     dt, substeps = pass_count("step", model, op, dt, substeps)
-    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
+    uniforms = step_numbers("step", model, op, numbers, substep_time("step", dt, substeps))
     drive = drives(model, tau, q_target)
     if op == "coupled_step":
         u = independent_velocity(model, v)
         q = run(model, "coupled_position", q, check=check)
-        batch, (q, u) = evaluate(model, op, [q, u, *drive], None, numbers, substeps, check, "step")
-        return batch.result(q), run(model, "coupled_velocity", batch.result(u))
+        batch, (q, u) = evaluate(model, op, [q, u, *drive], None, uniforms, substeps, check, "step")
+        return Stepped(batch.result(q), run(model, "coupled_velocity", batch.result(u)))
     impulse = [zeros(3 * model.nc)] if op == "contact_step" else []
-    batch, (q, v, *_) = evaluate(model, op, [q, v, *impulse, *drive], None, numbers, substeps, check, "step")
-    return batch.result(q), batch.result(v)
+    batch, (q, v, *_) = evaluate(model, op, [q, v, *impulse, *drive], None, uniforms, substeps, check, "step")
+    return Stepped(batch.result(q), batch.result(v))
 
 
 def independent_velocity(model: Model, v: Array) -> Array:

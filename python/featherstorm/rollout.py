@@ -37,21 +37,24 @@ from ._evaluation.evaluation import check_quaternions, tell_notices
 from ._horizon.result import Results, RolloutResult
 from ._memory.arguments import Call, if_on_device
 from ._memory.arrays import FLOATS, NAMES, shape_error
-from ._robot.law import law_of
-from ._robot.steps import pass_count, step_numbers, step_op
+from ._robot.law import Rigid, law_of
+from ._robot.numbers import step_numbers, with_numbers
+from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law, solver
 from ._world.state import SolveQuantities, WorldState
 from ._world.values import check_bound, parameter_sizes
 from .noise import Noise, interpolation_weights
 from .symbols import State, Symbols, symbols, values_of
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
+    from typing_extensions import Unpack
 
     from .model import Model
-    from .typing import Array, ArrayLike, Names
+    from .typing import Array, Names
 
 ARRAYS = (("U",), ("x0",), ("p",))  # the arrays that decide the device of a rollout, in order of precedence
 KEPT = 64  # number of rollouts that `rollout` keeps for each model
@@ -71,8 +74,7 @@ class Rollout:
     observe   observe(x, u, t, p): numbers that are returned for each control step, from the same x as the cost
     ignore    names among "contacts", "loops", "couplings", "world" that are ignored although the model carries them
     law       of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid` (docs/mujoco.md)
-    numbers   kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; also those of
-              contact_step or loop_step
+    numbers   kp, kd, ...: typing.StepNumbers, which featherstorm.step describes
 
     lower, upper (nu,)   bounds of the controls U of a world without `control`: ranges of the file's actuators; else
                          None
@@ -82,6 +84,7 @@ class Rollout:
     Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one.
     """
 
+    @with_numbers(StepNumbers)
     def __init__(
         self,
         model: Model,
@@ -94,7 +97,7 @@ class Rollout:
         substeps: int | None = None,
         law: object = "mujoco",
         ignore: Names = (),
-        **numbers: ArrayLike,
+        **numbers: Unpack[StepNumbers],
     ) -> None:
         self.op = step_op(model, "Rollout", ignore)
         self.law = law_of(law, "Rollout")
@@ -106,7 +109,7 @@ class Rollout:
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
         self.model, self.dt, self.substeps = model, dt, substeps
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
-        own = step_numbers(self.op, numbers, dt / substeps)
+        own = step_numbers("Rollout", model, self.op, numbers, dt / substeps)
         self.numbers: dict[str, list[float]] = {}
         self.parameters: list[tuple[str, int]] = []
         self.shapes: dict[str, tuple[int, ...]] = {}
@@ -126,7 +129,7 @@ class Rollout:
                 self.numbers[name], flat = flat[:n], flat[n:]
             self.parameters = [(name, n) for name, n in row.inputs if name in model.parameters]
             self.shapes = row.shapes
-        self.drives = "kp" in numbers
+        self.drives = numbers.get("kp") is not None
         # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
         self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
         # copies of the parameters on devices
@@ -325,6 +328,7 @@ class Rollout:
         return s, observed
 
 
+@with_numbers(StepNumbers)
 def rollout(
     model: Model,
     x0: Array,
@@ -332,22 +336,31 @@ def rollout(
     dt: float | None = None,
     cost: Callable[..., Any] | None = None,
     *,
+    terminal: Callable[..., Any] | None = None,
+    control: Callable[..., Any] | None = None,
+    observe: Callable[..., Any] | None = None,
+    substeps: int | None = None,
+    law: object = "mujoco",
+    ignore: Names = (),
     p: Array = None,
     t0: float = 0.0,
     states: bool = False,
     horizon: int | None = None,
     interpolation: str = "linear",
     controls: bool = False,
-    **options: Any,
+    **numbers: Unpack[StepNumbers],
 ) -> RolloutResult:
     """Run control sequences over a horizon. `Rollout` explains the functions and options, its call the arrays.
 
     in   x0 (1 or B, nx), U (B, T, nu), knots (B, K, nu) with a horizon, or Noise
+    in   numbers  those of `typing.StepNumbers`
     out  RolloutResult: costs (B,), final (B, nx), states (B, T, nx), nx = nq + nv, with a world + n_act, observations
          (B, T, n), controls (B, T, nu)
 
     The model keeps the kernels by the identity of the functions: pass the same function objects in every call.
     """
+    options: dict[str, Any] = {"terminal": terminal, "control": control, "observe": observe, "substeps": substeps}
+    options.update(numbers, law=law, ignore=ignore if isinstance(ignore, str) else tuple(ignore))
     key = (cost, dt, *sorted((name, held(value)) for name, value in options.items()))
     kept = model.__dict__.setdefault("_rollouts", {})
     if key not in kept:
@@ -359,6 +372,6 @@ def rollout(
 
 def held(value: Any) -> Any:
     """Return an option as a part of a dictionary key."""
-    if isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
+    if isinstance(value, (str, Rigid)) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
         return value
     return value if callable(value) or value is None else tuple(np.ravel(np.asarray(value, dtype=float)).tolist())

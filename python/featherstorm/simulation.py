@@ -13,15 +13,18 @@ from ._memory.arguments import Arguments, Call, engine_in
 from ._memory.arrays import to_numpy
 from ._memory.process import refuse_pickle
 from ._robot.law import law_of
-from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_numbers, step_op
+from ._robot.numbers import step_numbers, with_numbers
+from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_op
 from ._world.names import keyframe
 from ._world.passes import STATE, refuse_law, state_sizes
 from ._world.simulated import SimulatedWorld
 from ._world.values import MOCAP, check_bound
 from .device import HOST, device_name, device_number, device_of
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from typing_extensions import Unpack
 
     from . import _featherstorm
     from ._world.report import WorldReport
@@ -60,8 +63,7 @@ class Simulation:
                         and Coulomb (docs/mujoco.md)
     ignore              names among "contacts", "loops", "couplings", "world" that are ignored although the model
                         carries them
-    numbers             kp, kd, limit_stiffness, limit_damping, friction_velocity: see featherstorm.step; also those of
-                        featherstorm.contact_step or loop_step
+    numbers             kp, kd, ...: typing.StepNumbers, which featherstorm.step describes
     device, stream      as for a Batch. On a device q, v and all readings are DeviceArrays, and tau, q_target and ctrl
                         must be there too. step() does not wait; reset(), status, energy() and report() go through the
                         CPU and wait. A world's first step and readings make kernels there, in seconds
@@ -70,6 +72,7 @@ class Simulation:
     for couplings on a device; and for a dt that is not a multiple of the file's timestep.
     """
 
+    @with_numbers(StepNumbers)
     def __init__(
         self,
         model: Model,
@@ -82,7 +85,7 @@ class Simulation:
         *,
         law: object = "mujoco",
         ignore: Names = (),
-        **numbers: ArrayLike,
+        **numbers: Unpack[StepNumbers],
     ) -> None:
         number = device_number(device, "Simulation")
         self._op = step_op(model, "Simulation", ignore)
@@ -102,11 +105,11 @@ class Simulation:
         self.model, self.instances, self.dt, self.substeps = model, int(instances), dt, substeps
         self.device, self.stream, self.law = device_name(number), stream, law
         self.time = 0.0
-        self._numbers = numbers
+        self._numbers: dict[str, Any] = {**numbers}
         self._parameters: dict[str, Any] = {}
-        own = step_numbers(self._op, numbers, self._pass_time)
+        own = step_numbers("Simulation", model, self._op, numbers, self._pass_time)
         if self._op != "world":
-            model.uniform_values(self._op, own)  # refuses wrong ones now
+            model.uniform_values(self._op, own, "Simulation")  # refuses wrong ones now
 
         def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
             memory, view = self._library.output(self.dtype.name, self.instances, math.prod(tail))
@@ -274,8 +277,7 @@ class Simulation:
         if drive is not None and {"ctrl": ctrl, "tau": tau}[name] is not None:
             raise TypeError(f"step: {name} is given twice")
         if self._op == "world":
-            gains = {"q_target": q_target, "kp": kp, "kd": kd}
-            step_numbers("world", {name: x for name, x in gains.items() if x is not None}, 0.0)
+            step_numbers("step", model, "world", {"q_target": q_target, "kp": kp, "kd": kd}, 0.0)
             self._step_world(ctrl if drive is None else drive, tau)
             return
         refuse_controls("step", {"ctrl": ctrl})
@@ -292,8 +294,8 @@ class Simulation:
         if q_target is None and kp is not None:
             raise TypeError("step: kp needs a q_target")
         gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
-        numbers = step_numbers(self._op, {**self._numbers, **gains}, self._pass_time)
-        uniforms = model.uniform_values(self._op, numbers)
+        numbers = step_numbers("step", model, self._op, {**self._numbers, **gains}, self._pass_time)
+        uniforms = model.uniform_values(self._op, numbers, "step")
         given = {"tau": tau, "q_target": q_target}
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of the arguments

@@ -22,12 +22,25 @@ import torch
 
 from . import _featherstorm
 from ._evaluation.evaluation import evaluate, form
-from ._robot.steps import check_tree, independent, pass_count, refuse_controls, step_numbers, step_op, substep_time
+from ._robot.numbers import step_numbers, with_numbers
+from ._robot.steps import (
+    Stepped,
+    activations,
+    check_tree,
+    independent,
+    pass_count,
+    refuse_controls,
+    step_op,
+    substep_time,
+)
 from ._world.gradients import step_jvp, step_vjp
-from ._world.passes import WorldStep, world_step
+from ._world.passes import world_step
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from typing_extensions import Unpack
 
     from .model import Model
     from .typing import ArrayLike, Frame, Names
@@ -128,6 +141,7 @@ def run(
     return outputs[0] if len(outputs) == 1 else outputs
 
 
+@with_numbers(StepNumbers, "torch.step")
 def step(
     model: Model,
     q: torch.Tensor,
@@ -142,20 +156,23 @@ def step(
     qacc: torch.Tensor | None = None,
     ignore: Names = (),
     check: bool = True,
-    **numbers: Any,
-) -> tuple[torch.Tensor, ...]:
+    **numbers: Unpack[StepNumbers],
+) -> Stepped:
     """`featherstorm.step` with gradients with respect to q, v, tau and q_target; each substep takes dt / substeps.
 
     For a model with a world, gradients are with respect to q, v, act, ctrl and tau, through its contacts
-    (`featherstorm.step_vjp`); the result is a WorldStep.
+    (`featherstorm.step_vjp`).
+
+    in   numbers  constants for the gradient
     """
     op = step_op(model, "step", ignore)
     if op == "world":
-        step_numbers(op, {**numbers, **({} if q_target is None else {"q_target": q_target})}, 0.0)
+        step_numbers("torch.step", model, op, {**numbers, "q_target": q_target}, 0.0)
+        act = activations(model, act)
         return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc, check)
     refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
     dt, substeps = pass_count("step", model, op, dt, substeps)
-    numbers = step_numbers(op, numbers, substep_time("step", dt, substeps))
+    uniforms = step_numbers("torch.step", model, op, numbers, substep_time("step", dt, substeps))
     zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
     state: tuple[torch.Tensor, ...] = (q, v)
@@ -164,10 +181,10 @@ def step(
     elif op == "coupled_step":
         state = (run(model, "coupled_position", q), v[..., independent(model)])
     for _ in range(substeps):
-        state = run(model, op, *state, *drive, check=check, **numbers)
+        state = run(model, op, *state, *drive, check=check, **uniforms)
     if op == "coupled_step":
-        return state[0], run(model, "coupled_velocity", state[1])
-    return state[0], state[1]
+        return Stepped(state[0], run(model, "coupled_velocity", state[1]))
+    return Stepped(state[0], state[1])
 
 
 def stepped_world(
@@ -181,12 +198,12 @@ def stepped_world(
     act: torch.Tensor | None,
     qacc: torch.Tensor | None,
     check: bool,
-) -> WorldStep:
+) -> Stepped:
     like = {"dtype": q.dtype, "device": q.device}
     sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
     rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
     bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
-    return WorldStep(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
+    return Stepped(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

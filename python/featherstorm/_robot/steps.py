@@ -10,17 +10,18 @@ world of a model file by the step of that file, else by step.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .. import _featherstorm
+from ..device import DeviceArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
+    from typing_extensions import Self
 
     from ..typing import Array, Names
     from .mjcf import ModelFile
@@ -34,12 +35,61 @@ class Carrier(Protocol):
     nl: int
     nu: int
     nv: int
+    n_act: int
     has_world: bool
     timestep: float
     parameters: tuple[str, ...]
     u_names: tuple[str, ...]
     v_names: tuple[str, ...]
     file: ModelFile | None
+
+
+class Stepped(tuple[Any, Any]):
+    """Result of a step: the pair (q, v), and the rest of the state as attributes.
+
+    It has two items for every robot, so that code for a robot also runs the world of a model file.
+
+        q, v = fs.step(model, q, v, dt, tau)                                # a robot
+        x = fs.step(model, x.q, x.v, ctrl=ctrl, act=x.act, qacc=x.qacc)     # the world of a model file
+
+    q, v    (B, nq), (B, nv) at the end of the step
+    act     (B, n_act) activations of the actuators; without a world (B, 0)
+    qacc    (B, nv) accelerations, from which the next solver starts; without a world (B, 0)
+    """
+
+    rest: tuple[Array, Array]  # act and qacc; None without a world
+
+    def __new__(cls, q: Array, v: Array, act: Array = None, qacc: Array = None) -> Self:
+        self = super().__new__(cls, (q, v))
+        self.rest = act, qacc
+        return self
+
+    @property
+    def q(self) -> Array:
+        return self[0]
+
+    @property
+    def v(self) -> Array:
+        return self[1]
+
+    @property
+    def act(self) -> Array:
+        return empty_like(self.q) if self.rest[0] is None else self.rest[0]
+
+    @property
+    def qacc(self) -> Array:
+        return empty_like(self.q) if self.rest[1] is None else self.rest[1]
+
+    def __getnewargs__(self) -> tuple[Array, ...]:
+        return *self, *self.rest
+
+    def __repr__(self) -> str:
+        return f"Stepped(q={self.q!r}, v={self.v!r}, act={self.act!r}, qacc={self.qacc!r})"
+
+
+def empty_like(q: Array) -> Array:
+    """Return an array (0,) or (B, 0) of the library and on the device of q."""
+    return q.part(0, [0]) if isinstance(q, DeviceArray) else q[..., :0]
 
 
 # part of a model besides its tree -> (attribute with its count, operation that steps it); "world" is not in the table
@@ -49,15 +99,6 @@ CARRIED = {
     "couplings": ("nu", "coupled_step"),
     "world": ("has_world", "world"),
 }
-
-
-@functools.lru_cache(256)
-def step_defaults(op: str, dt: float) -> dict[str, float | None]:
-    """Return the default numbers of an operation for substeps of the time dt; None: the number is required."""
-    return {name: None if np.isnan(x) else x for name, x in _featherstorm.step_defaults(op, dt)}
-
-
-STEP_DEFAULTS = step_defaults("step", 1.0)
 
 
 def substep_time(label: str, dt: float, substeps: int) -> float:
@@ -116,12 +157,22 @@ def pass_count(label: str, model: Carrier, op: str, dt: float | None, substeps: 
 
 
 def refuse_controls(label: str, given: Mapping[str, Any]) -> None:
-    """Raise TypeError for arguments that only a step of a world has."""
-    found = [name for name, x in given.items() if x is not None]
+    """Raise TypeError for arguments that only a step of a world has; arrays without numbers are those of `Stepped`."""
+    found = [name for name, x in given.items() if x is not None and np.shape(x)[-1:] != (0,)]
     if found:
         raise TypeError(
             f"{label}: {', '.join(found)}: only the step of a model file's world takes that; joints are driven by tau"
         )
+
+
+def activations(model: Carrier, act: Array) -> Array:
+    """Return act. Errors: ValueError where it is missing although actuators have activations."""
+    if act is None and model.n_act:
+        raise ValueError(
+            f"step: act is missing, expected the activations (..., {model.n_act}) of {model.name}'s actuators; begin "
+            "with zeros, then pass `act` of the previous step"
+        )
+    return act
 
 
 def carried(model: Carrier, label: str, ignore: Names = ()) -> tuple[str, ...]:
@@ -143,26 +194,6 @@ def step_op(model: Carrier, label: str, ignore: Names = ()) -> str:
             f"ignore={names[:-1]!r} leaves {last} alone"
         )
     return CARRIED[names[0]][1] if names else "step"
-
-
-def step_numbers(op: str, given: Mapping[str, Any], dt: float) -> dict[str, Any]:
-    """Return the uniforms of an operation that steps, for substeps of the time dt."""
-    if op == "world":
-        if given:
-            raise TypeError(
-                f"{', '.join(sorted(given))}: a model file's world is stepped by what the file says; ignore='world' "
-                "steps the tree alone"
-            )
-        return {}
-    defaults = step_defaults(op, float(dt))
-    unknown = set(given) - set(defaults)
-    if unknown:
-        raise TypeError(f"{op}: unknown number {', '.join(sorted(unknown))}; there are {', '.join(defaults)}")
-    numbers = {**defaults, **{name: x for name, x in given.items() if x is not None}, "dt": dt}
-    missing = [name for name, x in numbers.items() if x is None]
-    if missing:
-        raise TypeError(f"{op}: {', '.join(missing)} must be given")
-    return numbers
 
 
 # operations on the tree, which ignore loops and couplings -> counterparts for (loops, couplings); None: no counterpart

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._evaluation.evaluation import evaluate
-from .._robot.steps import STEP_DEFAULTS, check_tree, drives
+from .._robot.numbers import step_numbers, with_numbers
+from .._robot.steps import check_tree, drives
+from ..typing import DriveNumbers
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from ..model import Model
     from ..typing import Array, ArrayLike, Names
 
@@ -28,6 +32,7 @@ class Motion(NamedTuple):
     step: Array
 
 
+@with_numbers(DriveNumbers)
 def dormand_prince(
     model: Model,
     q: ArrayLike,
@@ -42,7 +47,7 @@ def dormand_prince(
     *,
     ignore: Names = (),
     check: bool = True,
-    **numbers: ArrayLike,
+    **numbers: Unpack[DriveNumbers],
 ) -> Motion:
     """Advance every instance by `duration`, with steps of order 5 whose size adapts to the error of each instance.
 
@@ -55,7 +60,7 @@ def dormand_prince(
     in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below about 1e-5
     in   first_step [s]  0 for the whole duration, which costs some rejected attempts
     in   attempts  the largest number of steps tried for an instance, rounded up to a multiple of 16
-    in   numbers: those of steps.STEP_DEFAULTS; the same for all instances
+    in   numbers  a number fills an array; the same for all instances
     out  a `Motion`
     Errors: ValueError for a duration, tolerance or number of attempts that is not positive, and for a model with
     contacts, loops or couplings that are not ignored; use `step` for these.
@@ -66,12 +71,8 @@ def dormand_prince(
             raise ValueError(f"dormand_prince: {name} is {x}, expected more than 0")
     if not first_step >= 0:
         raise ValueError(f"dormand_prince: first_step is {first_step}, expected 0 or more")
-    unknown = set(numbers) - set(STEP_DEFAULTS)
-    if unknown:
-        raise TypeError(
-            f"dormand_prince: unknown number {', '.join(sorted(unknown))}; there are {', '.join(STEP_DEFAULTS)}"
-        )
-    uniforms = {**STEP_DEFAULTS, **numbers, "tolerances": [absolute, relative]}
+    uniforms = {**step_numbers("dormand_prince", model, "step", numbers, 1.0), "tolerances": [absolute, relative]}
+    del uniforms["dt"]  # each instance has its own
     state: list[Array] = [q, v, [float(duration)], [float(first_step)], [1.0]]
     for _ in range(-(-int(attempts) // PASSES)):
         batch, outputs = evaluate(

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._evaluation.evaluation import evaluate
-from .._robot.steps import drives, step_numbers, substep_time
+from .._robot.numbers import step_numbers, with_numbers
+from .._robot.steps import drives, substep_time
+from ..typing import DriveNumbers, LoopNumbers
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from ..model import Model
     from ..typing import Array, ArrayLike
 
 
+@with_numbers(LoopNumbers)
 def loop_step(
     model: Model,
     q: ArrayLike,
@@ -22,7 +27,7 @@ def loop_step(
     substeps: int = 1,
     *,
     check: bool = True,
-    **numbers: ArrayLike,
+    **numbers: Unpack[LoopNumbers],
 ) -> tuple[Array, Array]:
     """A step in time of closed loops: `step` with the forces that keep them closed.
 
@@ -30,16 +35,17 @@ def loop_step(
 
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
-    in   numbers: those of `step`; rate [1/s], with which open loops close, stable below 1 / substep time, default
-         0.1 / substep time; tolerance of the rank of the constraints
+    in   numbers  a number fills an array; the same for all instances
     out  q (B, nq), v (B, nv)
     Errors: ValueError for a robot without loops.
     """
-    numbers = step_numbers("loop_step", numbers, substep_time("loop_step", dt, substeps))
-    batch, outputs = evaluate(model, "loop_step", [q, v, *drives(model, tau, q_target)], None, numbers, substeps, check)
+    op, arrays = "loop_step", [q, v, *drives(model, tau, q_target)]
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
     return tuple(batch.result(view) for view in outputs)
 
 
+@with_numbers(DriveNumbers)
 def coupled_step(
     model: Model,
     q: ArrayLike,
@@ -50,7 +56,7 @@ def coupled_step(
     substeps: int = 1,
     *,
     check: bool = True,
-    **numbers: ArrayLike,
+    **numbers: Unpack[DriveNumbers],
 ) -> tuple[Array, Array]:
     """A step in time of coupled joints: `step` in the velocities u of `model.u_names`, v = G u.
 
@@ -58,12 +64,11 @@ def coupled_step(
 
     in   q (B, nq), coupled positions as coupled_position gives them; u (B, nu), tau (B, nv), q_target (B, nv)
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
-    in   numbers: those of `step`
+    in   numbers  a number fills an array; the same for all instances
     out  q (B, nq), u (B, nu)
     Errors: ValueError for a robot without couplings.
     """
-    numbers = step_numbers("coupled_step", numbers, substep_time("coupled_step", dt, substeps))
-    batch, outputs = evaluate(
-        model, "coupled_step", [q, u, *drives(model, tau, q_target)], None, numbers, substeps, check
-    )
+    op, arrays = "coupled_step", [q, u, *drives(model, tau, q_target)]
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
     return tuple(batch.result(view) for view in outputs)

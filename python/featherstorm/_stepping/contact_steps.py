@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._evaluation.evaluation import evaluate
-from .._robot.steps import drives, step_numbers, substep_time, zeros
+from .._robot.numbers import step_numbers, with_numbers
+from .._robot.steps import drives, substep_time, zeros
+from ..typing import ContactNumbers, SoftContactNumbers
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from ..model import Model
     from ..typing import Array, ArrayLike
 
 
+@with_numbers(ContactNumbers)
 def contact_step(
     model: Model,
     q: ArrayLike,
@@ -23,7 +28,7 @@ def contact_step(
     substeps: int = 1,
     *,
     check: bool = True,
-    **numbers: ArrayLike,
+    **numbers: Unpack[ContactNumbers],
 ) -> tuple[Array, Array, Array]:
     """A step in time with contacts: `step` with impulses at the contacts, by projected Gauss-Seidel.
 
@@ -35,18 +40,18 @@ def contact_step(
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
     in   impulse (B, nc, 3) [N s], of the previous substep, from which the sweeps start; None: zero
-    in   numbers: those of `step`; erp, 0 to 1: part of a penetration that is removed in a substep; slop [m]:
-         penetration that is not corrected; max_push [m/s]; rebound [m/s]: slower rebounds are suppressed; compliance
-         [1/kg]: softens the normals
+    in   numbers  a number fills an array; the same for all instances
     out  q (B, nq), v (B, nv), impulse (B, nc, 3): normal, two tangents, on the link of each contact
     Errors: ValueError for a robot without contacts.
     """
-    numbers = step_numbers("contact_step", numbers, substep_time("contact_step", dt, substeps))
+    op = "contact_step"
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if impulse is None else impulse, *drives(model, tau, q_target)]
-    batch, outputs = evaluate(model, "contact_step", arrays, None, numbers, substeps, check)
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
     return tuple(batch.result(view) for view in outputs)
 
 
+@with_numbers(SoftContactNumbers)
 def soft_contact_step(
     model: Model,
     q: ArrayLike,
@@ -57,9 +62,8 @@ def soft_contact_step(
     deformation: ArrayLike | None = None,
     substeps: int = 1,
     *,
-    rolling: float = 0.0,
     check: bool = True,
-    **numbers: ArrayLike,
+    **numbers: Unpack[SoftContactNumbers],
 ) -> tuple[Array, Array, Array]:
     """A step in time with soft contacts: surfaces on springs and dampers, with friction.
 
@@ -71,13 +75,12 @@ def soft_contact_step(
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
     in   deformation (B, nc, 3) [m] of the surfaces, as it would be at the end of the step without contact, axes of the
          links that carry them; None: zero
-    in   numbers: those of `step`; K_n, K_t [N/m], D_n, D_t [N s/m], all positive: normal and tangential stiffness and
-         damping, (nc,) or a number; rolling [s/m]: resistance to the motion of the contact point by normal force
+    in   numbers  a number fills an array; the same for all instances
     out  q (B, nq), v (B, nv), deformation (B, nc, 3)
     Errors: TypeError where a stiffness or damping is missing; ValueError for a robot without contacts.
     """
-    numbers = {**numbers, "rolling": rolling}
-    numbers = step_numbers("soft_contact_step", numbers, substep_time("soft_contact_step", dt, substeps))
+    op = "soft_contact_step"
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
-    batch, outputs = evaluate(model, "soft_contact_step", arrays, None, numbers, substeps, check)
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
     return tuple(batch.result(view) for view in outputs)

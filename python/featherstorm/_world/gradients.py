@@ -311,8 +311,8 @@ def linearize(
     if device_of(q) != HOST:
         raise ValueError("linearize: q is on a device, expected an array of the CPU")
     step_op(model, "linearize")
-    after = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
-    q_next = np.asarray(after.q)
+    end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
+    q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype
     q_next = np.atleast_2d(q_next)
     count, nv, na = len(q_next), model.nv, model.n_act
@@ -347,7 +347,7 @@ def linearize(
         substeps,
         ctrl=repeated(ctrl, model.n_ctrl),
         act=repeated(act, na),
-        qacc=repeated(after.qacc if substeps in (None, 1) else qacc, nv),
+        qacc=repeated(end_qacc if substeps in (None, 1) else qacc, nv),
         check=False,
     )
     columns = [on_tangent_space(model, at, np.asarray(found.q)), np.asarray(found.v), np.asarray(found.act)]

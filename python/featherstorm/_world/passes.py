@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions, tell_notices
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from .state import SolveQuantities
 
 STATE = ("q", "v", "act", "qacc")
-
-
-class WorldStep(NamedTuple):
-    """Result of a step.
-
-    q, v, act   (B, nq), (B, nv), (B, n_act) at the end of the step
-    qacc        (B, nv) accelerations, from which the next solver starts
-    """
-
-    q: Array
-    v: Array
-    act: Array
-    qacc: Array
 
 
 def solver(model: Model, dtype: str, law: Rigid | None = None) -> dict[str, Any]:
@@ -126,8 +113,8 @@ def world_step(
     t: float,
     check: bool,
     law: object = "mujoco",
-) -> WorldStep:
-    """Step a model file's world; see operations.step."""
+) -> tuple[Array, Array, Array, Array]:
+    """Return q, v, act and qacc after a step of a model file's world; see operations.step."""
     _, count = pass_count("step", model, "world", dt, substeps)
     check_bound(model, "step")
     sizes = state_sizes(model)
@@ -143,4 +130,5 @@ def world_step(
     steps = passes(model, call.dtype.name, count, law=law_of(law, "step"))
     memory.update(bound_values(model, call, call.instances, steps.sent))
     steps.run(call.instances, memory, written, t, call.library.stream)
-    return WorldStep(*(call.result(view([sizes[name]])) for name, (_, view) in outputs.items()))
+    q, v, act, qacc = (call.result(view([sizes[name]])) for name, (_, view) in outputs.items())
+    return q, v, act, qacc

@@ -9,7 +9,8 @@ import numpy as np
 from .. import _featherstorm, _fields
 from .._robot.law import law_of
 from .._robot.mjcf import robot_from_mujoco
-from .._robot.steps import step_numbers, step_op
+from .._robot.numbers import step_numbers
+from .._robot.steps import step_op
 from .._world.passes import refuse_law, solver
 from ..model import Model
 from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording
@@ -52,7 +53,9 @@ class Kernels:
     def step_uniforms(self, name: str) -> dict[str, list[float]]:
         if self.op == "world":
             return {}
-        flat = self.model.uniform_values(self.op, step_numbers(self.op, {}, self.recording.pass_time), name)
+        flat = self.model.uniform_values(
+            self.op, step_numbers("step", self.model, self.op, {}, self.recording.pass_time), name
+        )
         found = {}
         for number, n in self.model.row(self.op).uniforms:
             found[number], flat = flat[:n], flat[n:]

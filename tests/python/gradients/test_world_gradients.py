@@ -240,7 +240,8 @@ def slopes_by(m, model, given, bars, name, way, width=1e-6):
     at = []
     for by in (-width, 0, width):
         bound = model.bind(**{name: (own.ravel() + by * way).reshape(count, *own.shape)})
-        at.append(np.concatenate(stepped(bound, given)[:3], 1))
+        x = stepped(bound, given)
+        at.append(np.concatenate([x.q, x.v, x.act], 1))
     slope, bend = (at[2] - at[0]) / (2 * width), (at[2] - 2 * at[1] + at[0]) / width
     is_smooth = np.abs(bend).max(1) <= 1e-3 * np.maximum(np.abs(slope).max(1), 1e-6)
     return np.einsum("bi,bi->b", np.concatenate(bars, 1), slope), is_smooth
@@ -406,8 +407,9 @@ def test_torch_goes_through_contacts():
     x = fst.step(
         model.bind(body_mass=mass), at["q"], at["v"], **{name: at[name] for name in ("act", "ctrl", "tau", "qacc")}
     )
-    bars = [rng.normal(size=y.shape) for y in x[:3]]
-    sum((torch.tensor(bar) * y).sum() for bar, y in zip(bars, x[:3])).backward()
+    after = x.q, x.v, x.act
+    bars = [rng.normal(size=y.shape) for y in after]
+    sum((torch.tensor(bar) * y).sum() for bar, y in zip(bars, after)).backward()
     found = fs.step_vjp(model, given["q"], given["v"], bars, **{n: given[n] for n in ("act", "ctrl", "tau", "qacc")})
     for name in ("q", "v", "ctrl"):
         np.testing.assert_allclose(at[name].grad, getattr(found, name), rtol=1e-9, atol=1e-12)

@@ -51,7 +51,11 @@ def test_what_is_not_reached_remains():
         ({"duration": 0}, ValueError, "duration is 0, expected more than 0"),
         ({"duration": 1, "relative": -1}, ValueError, "relative is -1"),
         ({"duration": 1, "first_step": -1}, ValueError, "first_step is -1"),
-        ({"duration": 1, "stiffness": 1}, TypeError, "unknown number stiffness"),
+        (
+            {"duration": 1, "stiffness": 1},
+            TypeError,
+            "^dormand_prince: stiffness is not an argument; did you mean limit_stiffness",
+        ),
     ],
 )
 def test_it_says_what_is_wrong(numbers, error, message):

@@ -42,7 +42,7 @@ def test_a_view_outlives_its_batch(go2):
         (lambda m: fs.Batch(m, 2).run("jacobian"), TypeError, "jacobian: which frame"),
         (lambda m: fs.Simulation(m, 2, dt=0), ValueError, "Simulation: dt is 0"),
         (lambda m: fs.Simulation(m, 2, dt=0.1, substeps=0), ValueError, "Simulation: substeps is 0"),
-        (lambda m: fs.Simulation(m, 2, dt=0.1, stiffness=1), TypeError, "step: unknown number stiffness"),
+        (lambda m: fs.Simulation(m, 2, dt=0.1, stiffness=1), TypeError, "^Simulation: stiffness is not an argument; did you mean limit_stiffness"),
         (
             lambda m: fs.Simulation(m, 2, dt=0.1).step(np.zeros((3, 18), "f4")),
             ValueError,

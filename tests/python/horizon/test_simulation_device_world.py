@@ -86,6 +86,10 @@ def assert_close(ours, theirs, tolerance):
     np.testing.assert_allclose(np.asarray(ours), theirs, rtol=0, atol=bound(tolerance) * max(1, np.abs(theirs).max()))
 
 
+def whole(x):
+    return x.q, x.v, x.act, x.qacc
+
+
 @pytest.mark.parametrize(("integrator", "dtype"), [("Euler", "float64"), ("Euler", "float32"), ("RK4", "float64")])
 def test_a_step_is_the_hosts(integrator, dtype):
     model = world(integrator)
@@ -99,7 +103,7 @@ def test_a_step_is_the_hosts(integrator, dtype):
             act=array(StandardArray, act, 1),
             substeps=substeps,
         )
-        for ours, theirs in zip(got, expected):
+        for ours, theirs in zip(whole(got), whole(expected)):
             assert type(ours) is StandardArray and ours.number == 1 and ours.dtype == dtype
             assert_close(ours, theirs, 10 * TOLERANCES[dtype] if substeps > 1 else TOLERANCES[dtype])
     assert np.abs(expected.qacc).max() > 10, "something touches"
@@ -115,9 +119,9 @@ def test_a_step_gives_arrays_of_the_library_and_does_not_wait(monkeypatch):
         arrays = [array(kind, x) for x in (q, v, ctrl, act)]
         library.cuda.number = STREAMS[1]
         got = fs.step(model, *arrays[:2], ctrl=arrays[2], act=arrays[3], tau=[1.0] * model.nv)
-        assert all(type(x) is kind and np.isnan(x).all() for x in got), "the work waits in the stream"
+        assert all(type(x) is kind and np.isnan(x).all() for x in whole(got)), "the work waits in the stream"
         _featherstorm.synchronise(0, STREAMS[1])
-        for ours, theirs in zip(got, expected):
+        for ours, theirs in zip(whole(got), whole(expected)):
             assert_close(ours, theirs, 1e-5)
         alone = fs.step(
             model,
@@ -143,10 +147,10 @@ def test_a_step_gives_jax_copies(monkeypatch):
 
     monkeypatch.setattr(Jax, "take", take)
     model = world()
-    q, v, _, _ = given(model, "float32")
-    got = fs.step(model, array(StandardArray, q), array(StandardArray, v))
-    assert all(isinstance(x, jax.Array) for x in got)
-    for ours, theirs in zip(got, fs.step(model, q, v)):
+    q, v, act, _ = given(model, "float32")
+    got = fs.step(model, *(array(StandardArray, x) for x in (q, v)), act=array(StandardArray, act))
+    assert all(isinstance(x, jax.Array) for x in whole(got))
+    for ours, theirs in zip(whole(got), whole(fs.step(model, q, v, act=act))):
         assert_close(ours, theirs, 1e-5)
 
 
@@ -155,12 +159,13 @@ def test_tables_of_a_file_that_differ_are_sent():
     model = fs.from_mujoco(m, parameters=["body_mass", "geom_friction"])
     masses = np.array(m.body_mass) * np.linspace(0.5, 2, B)[:, None]
     model = model.bind(body_mass=masses)
-    q, v, _, ctrl = given(model, "float64")
+    q, v, act, ctrl = given(model, "float64")
     for _ in range(2):  # the second one has them already
-        got = fs.step(model, *(array(StandardArray, x) for x in (q, v)), ctrl=array(StandardArray, ctrl))
-        for ours, theirs in zip(got, fs.step(model, q, v, ctrl=ctrl)):
+        x = [array(StandardArray, x) for x in (q, v, act, ctrl)]
+        got = fs.step(model, *x[:2], act=x[2], ctrl=x[3])
+        for ours, theirs in zip(whole(got), whole(fs.step(model, q, v, ctrl=ctrl, act=act))):
             assert_close(ours, theirs, 1e-12)
-    assert not np.allclose(np.asarray(got.qacc), fs.step(world(), q, v, ctrl=ctrl).qacc)
+    assert not np.allclose(np.asarray(got.qacc), fs.step(world(), q, v, ctrl=ctrl, act=act).qacc)
     cpu, cuda = both(model, "float64", model=model)
     for sim in (cpu, cuda):
         sim.step()
@@ -315,9 +320,9 @@ def on(values, number=1):
         (lambda s: s.step(tau=on(np.zeros((3, 4), "f4"))), ValueError, r"^step: tau has shape \(3, 4\), expected \(17, 4\)$"),
         (lambda s: setattr(s, "q", on(np.zeros((B, 3), "f4"))), ValueError, r"q has shape \(17, 3\), expected \(17, 4\)"),
         (lambda s: s.q.__setitem__(2, 0), TypeError, r"written whole, by x\[:\] = "),
-        (lambda s: fs.step(s.model, s.q, np.zeros((B, 4), "f4")), ValueError, "^step: v is on the CPU, expected CUDA device 1 as q is$"),
-        (lambda s: fs.step(s.model, np.zeros((B, 4), "f4"), s.v), ValueError, "^step: q is on the CPU, expected CUDA device 1 as v is$"),
-        (lambda s: fs.step(s.model, s.q, s.v, ctrl=on(np.zeros((B, 5), "f4"))), ValueError, r"^step: ctrl has shape \(17, 5\), expected \(17, 2\)$"),
+        (lambda s: fs.step(s.model, s.q, np.zeros((B, 4), "f4"), act=s.act), ValueError, "^step: v is on the CPU, expected CUDA device 1 as q is$"),
+        (lambda s: fs.step(s.model, np.zeros((B, 4), "f4"), s.v, act=[0.0]), ValueError, "^step: q is on the CPU, expected CUDA device 1 as v is$"),
+        (lambda s: fs.step(s.model, s.q, s.v, act=s.act, ctrl=on(np.zeros((B, 5), "f4"))), ValueError, r"^step: ctrl has shape \(17, 5\), expected \(17, 2\)$"),
     ],
 )  # fmt: skip
 @needs_fake_cuda
@@ -330,6 +335,6 @@ def test_what_is_wrong_is_named(call, error, message):
 def test_without_the_compiler_a_step_says_so(monkeypatch):
     monkeypatch.setenv("FEATHERSTORM_NVRTC", "/nowhere/libnvrtc.so")
     model = world.__wrapped__()  # a kept one has its kernels
-    q, v, _, _ = given(model, "float32")
+    q, v, act, _ = given(model, "float32")
     with pytest.raises(ValueError, match="needs a kernel of its own: FEATHERSTORM_NVRTC: /nowhere"):
-        fs.step(model, on(q), on(v))
+        fs.step(model, on(q), on(v), act=on(act))

@@ -1,5 +1,7 @@
 """What dt, substeps and ignore mean: the same in every call that moves a robot on in time."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,31 @@ def test_substeps_share_dt_under_torch():
         got = fst.step(model, *arrays, DT, torch.as_tensor(tau), substeps=2)
         for x, y in zip(got, fs.step(model, *state[:2], DT, tau, substeps=2)):
             np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * (1 + np.abs(y).max()))
+
+
+@pytest.mark.parametrize("lead", [(), (5,)], ids=["one", "batch"])
+def test_a_step_returns_one_type_for_every_robot(on_feet, gripper, lead):
+    bars = parallelogram()
+    for model in (fs.load("go2"), on_feet, gripper, bars):
+        q = np.broadcast_to(closed(np.array([0.6])).ravel() if model is bars else model.q0, (*lead, model.nq))
+        x = fs.step(model, q, np.zeros((*lead, model.nv)), DT)
+        assert type(x) is fs.Stepped and len(x) == 2 and x.q is x[0] and x.v is x[1]
+        assert x.act.shape == x.qacc.shape == (*lead, 0)
+        again = fs.step(model, x.q, x.v, DT, act=x.act, qacc=x.qacc)
+        np.testing.assert_array_equal(again.v, fs.step(model, *x, DT).v)
+        other = pickle.loads(pickle.dumps(x))
+        assert type(other) is fs.Stepped and repr(other) == repr(x) and repr(x).startswith("Stepped(q=array(")
+        assert other.act.shape == x.act.shape
+
+
+def test_a_step_under_jit_returns_the_same_type(jax):
+    import featherstorm.jax as fsj
+
+    model = fs.load("cartpole")
+    q, v = jax.numpy.zeros((3, 2)), jax.numpy.ones((3, 2))
+    x = jax.jit(lambda q, v: fsj.step(model, q, v, DT))(q, v)
+    assert type(x) is fs.Stepped and x.act.shape == (3, 0)
+    np.testing.assert_allclose(x.v, fs.step(model, np.array(q), np.array(v), DT).v, rtol=1e-12)
 
 
 def test_a_step_follows_what_the_model_carries(on_feet, gripper):

@@ -175,7 +175,7 @@ MESSAGES = [
     (
         lambda m, q, v, a: fs.step(m, q, v, 0.01, stiffness=1),
         TypeError,
-        r"^step: unknown number stiffness; there are kp",
+        r"^step: stiffness is not an argument; did you mean limit_stiffness\?$",
     ),
 ]
 

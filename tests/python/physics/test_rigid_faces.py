@@ -75,6 +75,8 @@ def test_steps_and_rollouts_follow_the_law(m):
     np.testing.assert_array_equal(by_law["rigid"].v, sim.v)
     assert np.abs(by_law["rigid"].v - by_law["mujoco"].v).max() > 1e-3
     x0, U = np.hstack([q, v])[0], np.zeros((1, 20, 0))
+    by_call = [fs.rollout(model, x0, U, law=law).final for law in ("rigid", fs.Rigid(), fs.Rigid())]
+    assert np.array_equal(by_call[0], by_call[1]) and len(model.__dict__["_rollouts"]) == 2
     final = {
         law: fs.Rollout(model, cost=lambda x, u, t, p: x.q[2], law=law)(x0, U).final for law in ("mujoco", "rigid")
     }

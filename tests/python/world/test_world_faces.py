@@ -240,9 +240,9 @@ def test_a_step_is_a_simulations(m):
     for k in (1, 2):
         x = fs.step(model, x.q, x.v, m.opt.timestep, ctrl=U[:, k], act=x.act, qacc=x.qacc, t=sim.time)
         sim.step(U[:, k])
-    for ours, theirs in zip(x, (*sim.state, sim.act, sim.qacc)):
+    for ours, theirs in zip((x.q, x.v, x.act, x.qacc), (*sim.state, sim.act, sim.qacc)):
         np.testing.assert_array_equal(ours, theirs)
-    q, v, _, _ = fs.step(model, sim.q[0].copy(), sim.v[0].copy(), substeps=2, tau=np.zeros(m.nv))
+    q, v = fs.step(model, sim.q[0].copy(), sim.v[0].copy(), substeps=2, tau=np.zeros(m.nv), act=sim.act[0].copy())
     assert q.shape == (m.nq,) and v.shape == (m.nv,)
 
 

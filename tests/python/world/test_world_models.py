@@ -1,5 +1,6 @@
 """What models carry of their worlds: to other processes, with other numbers, or not at all; and what is refused."""
 
+import importlib
 import pathlib
 import pickle
 import sys
@@ -83,8 +84,8 @@ Z = np.zeros
         (lambda m: fs.Simulation(m, 2, dt=0.005), ValueError, "Simulation: dt is 0.005, expected a multiple of 0.004, the timestep of robot's file"),
         (lambda m: fs.Simulation(m, 2, dt=0.008, substeps=1), ValueError, "dt is 0.008 in 1 substeps, expected a multiple of 0.004"),
         (lambda m: fs.Rollout(m, substeps=0), ValueError, "Rollout: substeps is 0"),
-        (lambda m: fs.Simulation(m, 2, kp=3), TypeError, "kp: a model file's world is stepped by what the file says"),
-        (lambda m: fs.Simulation(m, 2).step(q_target=Z(11)), TypeError, "q_target: a model file's world"),
+        (lambda m: fs.Simulation(m, 2, kp=3), TypeError, "^Simulation: kp: a model file's world is stepped by what the file says"),
+        (lambda m: fs.Simulation(m, 2).step(q_target=Z(11)), TypeError, "^step: q_target: a model file's world"),
         (lambda m: fs.Simulation(m, 2).step(Z((2, 11))), ValueError, r"ctrl has shape \(2, 11\), expected \(2, 3\)"),
         (lambda m: fs.Simulation(m, 2).step(Z(3), ctrl=Z(3)), TypeError, "step: ctrl is given twice"),
         (lambda m: fs.Simulation(m, 2, ignore="world", dt=1e-3).step(ctrl=Z(3)), TypeError, "step: ctrl: only the step of a model file's world"),
@@ -96,7 +97,7 @@ Z = np.zeros
         (lambda m: fs.Simulation(m, 2).contact_force("sole", "site"), ValueError, "kind is 'site', expected 'geom' or 'body'"),
         (lambda m: fs.Simulation(m, 2).reset(key="away"), ValueError, "robot has no key 'away'; there are: home"),
         (lambda m: fs.Simulation(fs.load("go2"), 2, 1e-3).reset(key=0), ValueError, "go2 has no world of a model file, and no keyframes"),
-        (lambda m: fs.step(m, m.q0, Z(11), 0.004, Z(11), Z(11)), TypeError, "q_target: a model file's world"),
+        (lambda m: fs.step(m, m.q0, Z(11), 0.004, Z(11), Z(11)), TypeError, "^step: q_target: a model file's world"),
         (lambda m: fs.step(fs.load("cartpole"), Z(2), Z(2), 0.01, ctrl=Z(1)), TypeError, "step: ctrl: only the step of a model file's world"),
         (lambda m: fs.step(fs.load("cartpole"), Z(2), Z(2)), TypeError, "step: dt is missing"),
         (lambda m: fs.Rollout(m)(Z(25), Z((1, 2, 3))), ValueError, r"x0 has shape \(25,\), expected \(1, 24\)"),
@@ -225,6 +226,27 @@ def test_a_step_takes_and_returns_arrays_of_jax():
 
     model = fs.from_mujoco(leg())
     q, v = jax.numpy.asarray(np.array([model.compiled.qpos0]), "float32"), jax.numpy.zeros((1, model.nv), "float32")
-    x = fs.step(model, q, v, ctrl=jax.numpy.zeros(3, "float32"))
-    assert all(isinstance(array, jax.Array) for array in x)
-    np.testing.assert_array_equal(x.v, fs.step(model, np.array(q), np.array(v)).v)
+    act = np.zeros(model.n_act, "float32")
+    x = fs.step(model, q, v, ctrl=jax.numpy.zeros(3, "float32"), act=jax.numpy.asarray(act))
+    assert all(isinstance(array, jax.Array) for array in (x.q, x.v, x.act, x.qacc))
+    np.testing.assert_array_equal(x.v, fs.step(model, np.array(q), np.array(v), act=act).v)
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax", "torch"])
+def test_activations_are_a_part_of_the_state(library):
+    module = (
+        fs
+        if library == "numpy"
+        else pytest.importorskip(library) and importlib.import_module(f"featherstorm.{library}")
+    )
+    of = importlib.import_module("jax.numpy" if library == "jax" else library)
+    array = of.as_tensor if library == "torch" else of.asarray
+    model = fs.from_mujoco(leg())
+    q, v, act = (array(np.zeros((2, n), "f4")) for n in (model.nq, model.nv, model.n_act))
+    q = q + array(model.q0.astype("f4"))
+    with pytest.raises(ValueError, match=rf"^step: act is missing, expected the activations \(..., {model.n_act}\) of"):
+        module.step(model, q, v)
+    x = module.step(model, q, v, act=act)
+    x = module.step(model, x.q, x.v, act=x.act, qacc=x.qacc)
+    assert [y.shape for y in (x.q, x.v, x.act, x.qacc)] == [(2, n) for n in (model.nq, model.nv, model.n_act, model.nv)]
+    assert len(x) == 2 and x.q is x[0] and x.v is x[1]
