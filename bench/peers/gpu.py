@@ -158,15 +158,15 @@ def ours(case: Case, own_kernel: bool = True) -> Job:
     stream = fs.device.Stream()
     options = {"device": "cuda", "stream": stream.number}
     sim = fs.Simulation(model, B, DT, friction_velocity=1e12, **options)
-    batch = fs.Batch(model, B, **options)
-    batch.tau = case.states["tau"].astype(np.float32)
+    tau = fs.zeros((B, model.nv), **options)
+    tau[:] = case.states["tau"].astype(np.float32)
 
     def start():
         sim.reset(q=case.states["q"].astype(np.float32), v=case.states["v"].astype(np.float32))
 
     def steps(count):
         for _ in range(count):
-            sim.step(batch.tau)
+            sim.step(tau)
 
     start()
     steps(1)

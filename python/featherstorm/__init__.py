@@ -26,6 +26,7 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
     operation_table as _operation_table,
 )
 from ._horizon.result import RolloutResult
+from ._memory.arguments import zeros
 from ._robot.closures import Coupling, Loop
 from ._robot.contacts import Contact
 from ._robot.law import Rigid
@@ -33,7 +34,6 @@ from ._robot.states import random_state
 from ._robot.steps import Stepped
 from ._robot.urdf import UrdfWorld
 from ._world.gradients import Linearization, StepCotangents, StepTangents, linearize, step_jvp, step_vjp
-from .batch import Batch
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, vjp
 from .environment.env import Env, env
@@ -51,9 +51,12 @@ if _TYPE_CHECKING:
 _LATE = ("learning", "rl")  # imported at first use: rarely needed, or importing other packages
 _MODULES = ("device", "jax", "mujoco", "planning", "symbols", "torch")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
+_REMOVED = {
+    "Batch": "operations write to arrays of fs.zeros by fs.run(model, op, ..., out=), and simulations of a model file "
+    "are a fs.mujoco.Batch"
+}
 
 __all__ = [
-    "Batch",
     "Contact",
     "Coupling",
     "Env",
@@ -91,6 +94,7 @@ __all__ = [
     "tasks",
     "to_pinocchio",
     "vjp",
+    "zeros",
 ]
 __all__ += ops.__all__
 
@@ -102,6 +106,8 @@ def __getattr__(name: str) -> _Any:
     if name in _FORMER:
         _warnings.warn(f"fs.{name} is fs.{_FORMER[name]} now, and goes with the next release", Notice, stacklevel=2)
         return getattr(ops, _FORMER[name])
+    if name in _REMOVED:
+        raise AttributeError(f"fs.{name} was removed: {_REMOVED[name]}")
     if name not in _operation_table():
         raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
     globals()[name] = getattr(ops, name)

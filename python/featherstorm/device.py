@@ -3,7 +3,7 @@
 Inputs are read in place by DLPack; results are arrays of the first input's library, on its device.
 
 Work is put on a stream, and calls do not wait for it. The stream is PyTorch's or CuPy's current one where the first
-array is theirs, the stream of the Batch or Simulation where the array belongs to one, else the default stream. JAX, and
+array is theirs, the stream of the Simulation or of `featherstorm.zeros` where the array belongs to one, else the default stream. JAX, and
 other libraries of the array API standard, have no access to our stream: with these a call waits until its results are
 ready.
 """
@@ -67,7 +67,7 @@ def place(number: int) -> str:
 
 
 class Stream:
-    """A stream of a CUDA device, for a Batch or Simulation (stream=stream.number) and for CUDA graphs of their calls.
+    """A stream of a CUDA device, for `zeros` or a Simulation (stream=stream.number) and for CUDA graphs of their calls.
 
         stream = fs.device.Stream()
         sim = fs.Simulation(model, 4096, dt=2e-3, device="cuda", stream=stream.number)

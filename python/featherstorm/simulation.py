@@ -64,7 +64,7 @@ class Simulation:
     ignore              names among "contacts", "loops", "couplings", "world" that are ignored although the model
                         carries them
     numbers             kp, kd, ...: typing.StepNumbers, which featherstorm.step describes
-    device, stream      as for a Batch. On a device q, v and all readings are DeviceArrays, and tau, q_target and ctrl
+    device, stream      as for `zeros`. On a device q, v and all readings are DeviceArrays, and tau, q_target and ctrl
                         must be there too. step() does not wait; reset(), status, energy() and report() go through the
                         CPU and wait. A world's first step and readings make kernels there, in seconds
 

@@ -14,12 +14,12 @@ OPERATIONS = ("rnea", "crba", "fd")
 for robot in ("iiwa14",) if quick else ("iiwa14", "go2", "g1", "atlas"):
     model = fs.load(robot)
     model.specialise((*OPERATIONS, "step"), device="cuda")
-    batch = fs.Batch(model, B, device="cuda")
-    batch.q, batch.v = fs.random_state(model, B, seed=1, dtype="float32")
+    q, v, third = (fs.zeros((B, n), device="cuda") for n in (model.nq, model.nv, model.nv))
+    q[:], v[:] = fs.random_state(model, B, seed=1, dtype="float32")
     for op in OPERATIONS:
-        batch.run(op)
+        fs.run(model, op, *((q,) if op == "crba" else (q, v, third)))
     sim = fs.Simulation(model, B, 2e-3, device="cuda")
-    sim.reset(q=batch.q.numpy(), v=batch.v.numpy())
+    sim.reset(q=q.numpy(), v=v.numpy())
     sim.step()
     assert not sim.status.any(), f"{robot}: the step gave a state that is not finite"
     print(f"{robot}: {', '.join(OPERATIONS)}, step, {B} instances", flush=True)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _featherstorm
 from .._memory.arguments import Arguments
+from .._memory.arrays import EngineArray
 from .._robot.steps import zeros
 from ..model import Notice
 
@@ -31,6 +33,7 @@ def evaluate(
     repeat: int = 1,
     check: bool = True,
     caller: str | None = None,
+    out: Sequence[Array] = (),
 ) -> tuple[Arguments, list[Array]]:
     """Run an operation; return its Arguments and a view (instances, ...) of each output."""
     label = caller or op
@@ -48,11 +51,19 @@ def evaluate(
                 check_quaternions(model, label, name, array)
     uniforms = model.uniform_values(op, numbers or {}, label)
     index = frame_index(model, row, frame, label)
-    outputs = [batch.output(batch.instances, n) for _, n in row.outputs]
-    memory = [memory for memory, _ in outputs]
+    outputs = [] if out else [batch.output(batch.instances, n) for _, n in row.outputs]
+    memory = out_memory(batch, row, out) if out else [memory for memory, _ in outputs]
     model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.library.stream, batch.instances)
     tell_notices(model)
     return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
+
+
+def out_memory(batch: Arguments, row: Row, out: Sequence[Array]) -> list[Any]:
+    """Return the memory of arrays that are given for the outputs of an operation."""
+    if len(out) != len(row.outputs):
+        names = ", ".join(name for name, _ in row.outputs)
+        raise TypeError(f"{batch.op}: out has {len(out)} arrays, expected {len(row.outputs)}: {names}")
+    return [batch.written(x, name, n, row.shapes[name]) for x, (name, n) in zip(out, row.outputs)]
 
 
 def form(model: Model, op: str, given: Sequence[ArrayLike | None]) -> tuple[str, list[Array]]:
@@ -100,8 +111,10 @@ def tell_notices(model: Model) -> None:
         warnings.warn(notice, Notice, stacklevel=4)
 
 
-def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any]) -> None:
+def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any] | _featherstorm.Buffer) -> None:
     """Raise ValueError for a quaternion whose norm is far from 1. NaN passes."""
+    if isinstance(array, _featherstorm.Buffer):
+        array = np.asarray(array.view([model.nq]))
     for joint, c in model.quaternions:
         norm2 = np.square(array[:, c : c + 4]).sum(axis=1)
         wrong = np.abs(norm2 - 1) > 2 * QUATERNION_SLACK
@@ -117,21 +130,51 @@ def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any])
             )
 
 
+def run_in_place(
+    model: Model,
+    op: str,
+    arrays: Sequence[ArrayLike | None],
+    out: Sequence[Array],
+    frame: Frame | None,
+    numbers: Mapping[str, Any],
+) -> bool:
+    """Run an operation whose arrays are all made by `zeros` on the CPU, which need no conversion; else return False."""
+    row = model.row(op)
+    given = [x for x in (*arrays, *out) if type(x) is EngineArray and x.memory is not None and len(x) == len(out[0])]
+    n = len(row.inputs)
+    if len(arrays) != n or len(given) != n + len(row.outputs):
+        return False
+    memory = [x.memory for x in given]
+    index = frame_index(model, row, frame, op)
+    model.evaluator.run(op, memory[:n], memory[n:], model.uniform_values(op, numbers), index)
+    tell_notices(model)
+    return True
+
+
 def run(
     model: Model,
     op: str,
     *arrays: ArrayLike | None,
     frame: Frame | None = None,
     check: bool = True,
+    out: Array = None,
     **numbers: ArrayLike,
 ) -> Array:
     """Run any operation of the table `model.ops` by name, and return the output (B, components), or a tuple of outputs.
 
     arrays    inputs in the order of the operation
     numbers   its uniforms, by keyword
+    check     False: quaternions are not checked
+    out       array for the output, or a tuple of arrays, of the shapes of the results; it is returned. On a device, and
+              for the shortest time, arrays of `zeros`
     The operation runs alone, in one step: `dt` is the time of its only substep. Contacts, loops, couplings and the
     world that the model carries have no effect unless the operation is one for them.
     """
+    if out is not None:
+        written = out if isinstance(out, tuple) else (out,)
+        if check or not run_in_place(model, op, arrays, written, frame, numbers):
+            evaluate(model, op, arrays, frame, numbers, check=check, out=written)
+        return out
     batch, outputs = evaluate(model, op, arrays, frame, numbers, check=check)
     results = tuple(batch.result(view) for view in outputs)
     return results[0] if len(results) == 1 else results

@@ -7,12 +7,13 @@ first one.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import HOST, device_of, place
-from .arrays import FLOATS, NAMES, library_of, shape_error
+from ..device import HOST, DeviceArray, device_number, device_of, place
+from .arrays import FLOATS, NAMES, EngineArray, library_of, shape_error
 from .device_libraries import Engine, device_library
 from .host_libraries import NUMPY, host_library
 
@@ -51,6 +52,37 @@ def place_of(x: Array, op: str, name: str) -> Library:
 def engine_in(device: int, stream: int) -> Library:
     """Return the engine's own memory on a device."""
     return NUMPY if device == HOST else Engine(device, stream)
+
+
+def zeros(
+    shape: tuple[int, ...],
+    dtype: npt.DTypeLike = "float32",
+    device: object = "cpu",
+    stream: int = 0,
+) -> Any:
+    """Return an array of zeros in the engine's memory, [component][instance], which the engine reads and writes fastest.
+
+        q, v, tau, a = (fs.zeros((4096, n)) for n in (model.nq, model.nv, model.nv, model.nv))
+        q[:] = model.q0
+        fs.run(model, "fd", q, v, tau, out=a, check=False)       # copies and allocates nothing
+
+    shape    (B, ...), the instances first
+    device   "cpu": a NumPy array. "cuda" or "cuda:1": a device.DeviceArray; torch.from_dlpack(q) shares its memory
+    stream   the number of the CUDA stream for all work with the array, such as torch.cuda.Stream().cuda_stream, which
+             must outlive it; 0 is the default stream
+    Errors: ValueError for a shape or device, TypeError for a dtype.
+    """
+    number, kind = device_number(device, "zeros"), np.dtype(dtype)
+    if kind not in FLOATS:
+        raise TypeError(f"zeros: dtype is {kind}, expected float32 or float64")
+    if not shape or min(shape) < 0:
+        raise ValueError(f"zeros: shape is {shape}, expected (B, ...) of 0 or more")
+    memory, view = engine_in(number, stream).output(kind.name, shape[0], math.prod(shape[1:]))
+    array = view(shape[1:])
+    if number == HOST:
+        array = array.view(EngineArray)
+        array.memory = memory
+    return array
 
 
 class Call:
@@ -178,6 +210,26 @@ class Arguments(Call):
             if count not in (1, self.instances):
                 raise shape_error(op, name, array.shape, (self.instances, *tails.get(name, (n,))))
             self.arrays.append(memory(array, (count, n)))
+
+    def written(self, x: Array, name: str, n: int, tail: tuple[int, ...]) -> Any:
+        """Return the memory (instances, n) of an array that is given for an output. Errors: ValueError."""
+        what, shape, device = f"{self.op}: out {name}", (self.instances, *tail) if self.batched else tail, device_of(x)
+        if device != self.library.device or (device != HOST and not isinstance(x, DeviceArray)):
+            raise ValueError(
+                f"{what} is a {type(x).__name__} on {place(device)}, expected an array on {place(self.library.device)}"
+                + ("" if self.library.device == HOST else ", made by featherstorm.zeros")
+            )
+        if isinstance(x, DeviceArray):
+            if x.shape != shape or x.dtype != self.dtype:
+                raise ValueError(f"{what} is {x.dtype} of shape {x.shape}, expected {self.dtype} of shape {shape}")
+            return x.memory
+        array = self.library.written(x, what, self.dtype, shape)
+        if type(array) is EngineArray and array.memory is not None:
+            return array.memory
+        rows = array.reshape((self.instances, n))
+        if rows.size and not np.may_share_memory(rows, array):  # a copy
+            raise ValueError(f"{what} has strides {array.strides}, expected numbers of an instance in order")
+        return rows
 
     def result(self, view: Array) -> Array:
         """Return a view (instances, ...) in the form that the user receives."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._optional import jax
-from .arrays import library_of, to_numpy
+from .arrays import EngineArray, library_of, to_numpy
 from .library import Library
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ class Numpy(Library):
         array = to_numpy(x, op, name, dtype)
         return array, array.dtype
 
-    def memory(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    def memory(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> Any:
+        if type(array) is EngineArray and array.memory is not None:
+            return array.memory
         return array if array.shape == shape else array.reshape(shape)
 
     def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        array = np.asarray(array)
+        array = array if type(array) is EngineArray else np.asarray(array)
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(f"{what} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
         if not array.flags.writeable:

@@ -13,14 +13,13 @@ bench --report page.html      a page for this machine: batch sizes, robots, oper
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import loading
-from .._robot.states import random_state
-from ..batch import Batch
 from . import add_engine_arguments, operation_count, positive, report, specialise, table
+from .report.measure import Case
 
 if TYPE_CHECKING:
     import argparse
@@ -64,13 +63,11 @@ def main(options: argparse.Namespace) -> None:
     for robot in robots:
         model = loading.load(robot, threads=options.threads, assemble=not options.no_specialise)
         check_ops(model, ops)
-        batch = Batch(model, options.instances, dtype=options.dtype)
         cells = []
         for op in ops:
             special = not options.no_specialise and specialise(model, [op], options.dtype)
-            cells.append(
-                f"{measure(batch, op, options.repeats):.1f}" + ("" if special or options.no_specialise else "*")
-            )
+            nanoseconds = measure(Case(model, op, options.instances, options.dtype), options.repeats)
+            cells.append(f"{nanoseconds:.1f}" + ("" if special or options.no_specialise else "*"))
         rows.append((f"{robot} ({model.nv})", *cells))
     kernels = "for any robot" if options.no_specialise else "made for the robot"
     print(
@@ -105,31 +102,12 @@ def count(robots: Iterable[str], ops: list[str] | None, as_markdown: bool) -> No
     print(operation_count.LEGEND, end="")
 
 
-def measure(batch: Batch, op: str, repeats: int) -> float:
+def measure(case: Case, repeats: int) -> float:
     """Return the median time of an operation on random inputs [ns per instance]."""
-    fill(batch, op)
-    row = batch.model.row(op)
-    numbers: dict[str, Any] = {name: 1e-3 for name, _ in row.uniforms}
-    frame = batch.model.nf - 1 if row.uses_frame else None
-    batch.run(op, frame, **numbers)
+    case.run()
     times = []
     for _ in range(repeats):
         start = time.perf_counter_ns()
-        batch.run(op, frame, **numbers)
+        case.run()
         times.append(time.perf_counter_ns() - start)
-    return float(np.median(times)) / batch.instances
-
-
-def fill(batch: Batch, op: str) -> None:
-    """Fill the inputs with random states, their inertia matrices M and factors L."""
-    model = batch.model
-    q, v = random_state(model, batch.instances, dtype=batch.dtype)
-    for name, n in model.row(op).inputs:
-        if name in ("M", "L"):
-            batch.q = q
-            for before in ("crba", "ltdl") if name == "L" else ("crba",):
-                batch.run(before)
-        elif name.startswith("q") and n == model.nq:
-            setattr(batch, name, q)
-        elif n == model.nv:
-            setattr(batch, name, v)
+    return float(np.median(times)) / case.instances

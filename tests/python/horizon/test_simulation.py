@@ -1,4 +1,4 @@
-"""Batch and Simulation: arrays in the engine, steps in time."""
+"""Simulation: steps in time."""
 
 import numpy as np
 import pytest
@@ -6,43 +6,16 @@ import pytest
 import featherstorm as fs
 
 
-def test_batch_runs_operations_on_its_arrays(go2):
-    q, v = fs.random_state(go2, 33)
-    batch = fs.Batch(go2, 33, dtype="float64")
-    assert np.array_equal(batch.q, np.tile(go2.q0, (33, 1)))
-    view = batch.q
-    batch.q, batch.v[:], batch.a = q, v, np.cos(v)
-    assert view is batch.q and np.array_equal(view, q)
-    assert batch.tau.strides[0] == 8 and not batch.tau.flags.owndata
-    batch.run("rnea")
-    assert np.array_equal(batch.tau, fs.rnea(go2, q, v, np.cos(v)))
-    batch.run("jacobian", frame="FL_foot")
-    assert np.array_equal(batch.J, fs.jacobian(go2, q, "FL_foot"))
-    batch.run("integrate", dt=0.1)
-    assert np.array_equal(batch.q_next, fs.integrate(go2, q, v, 0.1))
-
-
-def test_a_view_outlives_its_batch(go2):
-    view = fs.Batch(go2, 5).q
-    assert np.array_equal(view[4], go2.q0.astype(np.float32))
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m: fs.Batch(m, -1), ValueError, "Batch: instances is -1"),
-        (lambda m: fs.Batch(m, 2, device="tpu"), ValueError, "Batch: device is 'tpu', expected 'cpu', 'cuda' or"),
-        (lambda m: fs.Batch(m, 2, dtype="int32"), TypeError, "Batch: dtype is int32"),
-        (lambda m: fs.Batch(m, 2).nothing, AttributeError, "Batch has no array 'nothing'; there are q, v"),
-        (
-            lambda m: setattr(fs.Batch(m, 2), "v", np.zeros((3, 18), "f4")),
-            ValueError,
-            r"Batch: v has shape \(3, 18\), expected \(2, 18\)",
-        ),
-        (lambda m: fs.Batch(m, 2).run("jacobian"), TypeError, "jacobian: which frame"),
         (lambda m: fs.Simulation(m, 2, dt=0), ValueError, "Simulation: dt is 0"),
         (lambda m: fs.Simulation(m, 2, dt=0.1, substeps=0), ValueError, "Simulation: substeps is 0"),
-        (lambda m: fs.Simulation(m, 2, dt=0.1, stiffness=1), TypeError, "^Simulation: stiffness is not an argument; did you mean limit_stiffness"),
+        (
+            lambda m: fs.Simulation(m, 2, dt=0.1, stiffness=1),
+            TypeError,
+            "^Simulation: stiffness is not an argument; did you mean limit_stiffness",
+        ),
         (
             lambda m: fs.Simulation(m, 2, dt=0.1).step(np.zeros((3, 18), "f4")),
             ValueError,

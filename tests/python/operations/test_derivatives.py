@@ -165,10 +165,9 @@ def test_parameters_in_simulation_batch_and_rollout():
     np.testing.assert_allclose(sim.q, q, rtol=1e-12)
     np.testing.assert_allclose(rolled.costs, energy, rtol=1e-12)
     assert abs(q[0] - q[1]).max() > 1e-6
-    batch = fs.Batch(heavy, 2, dtype="float64")
-    batch.q, batch.v, batch.tau = q0, v0, tau
-    batch.run("fd")
-    np.testing.assert_allclose(batch.a, fs.fd(heavy, q0, v0, tau), rtol=1e-12)
+    a = fs.zeros((2, 2), "float64")
+    assert fs.run(heavy, "fd", q0, v0, tau, out=a) is a
+    np.testing.assert_allclose(a, fs.fd(heavy, q0, v0, tau), rtol=1e-12)
 
 
 def test_parameter_refusals():

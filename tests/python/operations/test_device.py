@@ -223,7 +223,7 @@ def test_errors_of_cuda_are_raised_with_its_words(go2, state, torch):
         torch.cuda.synchronize()
     cuda_library().fake_cuda_fail(b"cudaMallocFromPoolAsync", 2)
     with pytest.raises(ValueError, match="Buffer: CUDA device 1: cudaErrorMemoryAllocation: out of memory"):
-        fs.Batch(go2, 1000, device="cuda:1").q
+        fs.zeros((1000, 19), device="cuda:1")
 
 
 def test_robots_without_kernels_are_refused(torch):
@@ -242,7 +242,7 @@ def test_a_library_that_cannot_be_loaded_is_an_error_and_no_crash(tmp_path):
 import featherstorm as fs
 for _ in range(2):
     try:
-        fs.Batch(fs.load("iiwa14"), 2, device="cuda").q
+        fs.zeros((2, 7), device="cuda")
     except ValueError as error:
         print(error)
 print(fs.rnea(fs.load("iiwa14"), [0.0] * 7, [0.0] * 7, [0.0] * 7).shape)

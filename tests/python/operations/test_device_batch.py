@@ -1,11 +1,11 @@
-"""Batches, simulations, streams and graphs on CUDA devices."""
+"""Arrays of the engine, simulations, streams and graphs on CUDA devices."""
 
 import numpy as np
 import pytest
 
 import fake_cuda
 import featherstorm as fs
-from fake_cuda import CUDA, STREAMS, OnlyDlpack, StandardArray, array, close, needs_device, needs_fake_cuda
+from fake_cuda import CUDA, STREAMS, StandardArray, array, close, needs_device, needs_fake_cuda
 from featherstorm import _featherstorm
 from featherstorm.device import DeviceArray
 
@@ -50,41 +50,62 @@ def test_streams_say_what_is_wrong(go2):
     stream.capture(lambda: None).launch()  # the stream is not captured any more
 
 
-def test_batch_on_a_device(go2, state):
+def own(*shapes, device=CUDA, stream=0):
+    return [fs.zeros(shape, device=device, stream=stream) for shape in shapes]
+
+
+def test_arrays_of_the_engine_on_a_device(go2, state):
     q, v, a = state
-    batch = fs.Batch(go2, B, device=CUDA)
-    assert batch.device == CUDA and isinstance(batch.q, DeviceArray) and batch.q.shape == (B, go2.nq)
-    assert np.array_equal(batch.q, np.tile(go2.q0.astype("f4"), (B, 1)))
-    batch.q, batch.v, batch.a = q, array(StandardArray, v, 1), a
-    batch.run("rnea")
-    assert close(batch.tau, fs.rnea(go2, q, v, a))
-    assert close(fake_cuda.adopt(fake_cuda.Array, batch.tau), fs.rnea(go2, q, v, a)), "the same memory by DLPack"
-    tau = fs.rnea(go2, batch.q, batch.v, batch.a)
-    assert isinstance(tau, DeviceArray) and close(tau, batch.tau.numpy())
-    batch.f_ext = np.ones(6, "f4")
-    batch.v = 0.5
-    assert (batch.f_ext.numpy() == 1).all() and (batch.v.numpy() == 0.5).all()
-    batch.a = batch.v
-    assert (batch.a.numpy() == 0.5).all()
-    with pytest.raises(ValueError, match=r"^Batch: v has shape \(3, 18\), expected \(37, 18\)$"):
-        batch.v = v[:3]
-    with pytest.raises(ValueError, match=r"^Batch: v is on CUDA device 0, expected CUDA device 1 or the CPU$"):
-        batch.v = array(StandardArray, v, 0)
-    with pytest.raises(TypeError, match=r"^Batch: v is float64, expected float32$"):
-        batch.v = array(StandardArray, v.astype("f8"), 1)
+    dq, dv, da, dtau = own(q.shape, v.shape, a.shape, a.shape)
+    assert isinstance(dq, DeviceArray) and dq.shape == (B, go2.nq) and not dq.numpy().any()
+    dq[:], dv[:], da[:] = q, array(StandardArray, v, 1), a
+    assert fs.run(go2, "rnea", dq, dv, da, out=dtau) is dtau
+    assert close(dtau, fs.rnea(go2, q, v, a))
+    assert close(fake_cuda.adopt(fake_cuda.Array, dtau), fs.rnea(go2, q, v, a)), "the same memory by DLPack"
+    tau = fs.rnea(go2, dq, dv, da)
+    assert isinstance(tau, DeviceArray) and close(tau, dtau.numpy())
+    (f_ext,) = own((B, go2.nb, 6))
+    f_ext[:] = np.ones(6, "f4")
+    dv[:] = 0.5
+    assert (f_ext.numpy() == 1).all() and (dv.numpy() == 0.5).all()
+    da[:] = dv
+    assert (da.numpy() == 0.5).all()
+    with pytest.raises(ValueError, match=r"has shape \(3, 18\), expected \(37, 18\)$"):
+        dv[:] = v[:3]
+    with pytest.raises(ValueError, match=r"is on CUDA device 0, expected CUDA device 1 or the CPU$"):
+        dv[:] = array(StandardArray, v, 0)
+    with pytest.raises(TypeError, match=r"is float64, expected float32$"):
+        dv[:] = array(StandardArray, v.astype("f8"), 1)
     with pytest.raises(TypeError, match="taken whole"):
-        batch.v[0]
+        dv[0]
     with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(batch.v, copy=False)
+        np.asarray(dv, copy=False)
+
+
+def test_messages_of_out_on_a_device(go2, state):
+    q, v, a = (array(StandardArray, x, 1) for x in state)
+    wrong, there = fs.zeros((3, 18), device="cuda:1"), fs.zeros((B, 18), device="cuda:0")
+    for out, message in (
+        (np.zeros((B, 18), "f4"), "rnea: out tau is a ndarray on the CPU, expected an array on CUDA device 1, made by"),
+        (there, "rnea: out tau is a DeviceArray on CUDA device 0, expected an array on CUDA device 1, made by"),
+        (a, "rnea: out tau is a StandardArray on CUDA device 1, expected .* made by featherstorm.zeros"),
+        (wrong, r"rnea: out tau is float32 of shape \(3, 18\), expected float32 of shape \(37, 18\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fs.run(go2, "rnea", q, v, a, out=out)
+    with pytest.raises(
+        ValueError, match="rnea: out tau is a DeviceArray on CUDA device 0, expected an array on the CPU"
+    ):
+        fs.run(go2, "rnea", *state, out=there)
 
 
 @needs_fake_cuda
 def test_device_names():
     model = fs.load("iiwa14")
-    assert fs.Batch(model, 2, device="cuda").device == "cuda:0"
+    assert fs.Simulation(model, 2, 0.01, device="cuda").device == "cuda:0"
     for name in ("cuda:x", "gpu", 0):
-        with pytest.raises(ValueError, match=f"Batch: device is {name!r}, expected 'cpu', 'cuda' or 'cuda:NUMBER'"):
-            fs.Batch(model, 2, device=name)
+        with pytest.raises(ValueError, match=f"zeros: device is {name!r}, expected 'cpu', 'cuda' or 'cuda:NUMBER'"):
+            fs.zeros((2, 7), device=name)
     with pytest.raises(ValueError, match="Simulation: device is 'tpu'"):
         fs.Simulation(model, 2, 0.01, device="tpu")
     with pytest.raises(ValueError, match="Buffer: CUDA device 7 does not exist, expected 0 to 1"):
@@ -92,25 +113,35 @@ def test_device_names():
 
 
 @pytest.mark.parametrize("stream", STREAMS[:2], ids=["default", "own"])
-def test_batch_on_a_stream(go2, state, stream):
-    batch = fs.Batch(go2, B, device="cuda", stream=stream)
-    batch.q = state[0]
-    batch.run("crba")
-    assert close(batch.M, fs.crba(go2, state[0], packed=True)), "a copy waits for the batch's stream"
-    batch.run("gravity")
-    tau = fake_cuda.adopt(fake_cuda.Array, batch.tau)  # a consumer on the default stream
+def test_arrays_of_the_engine_on_a_stream(go2, state, stream):
+    q, v, a, tau = own(*(x.shape for x in state), state[1].shape, device="cuda", stream=stream)
+    M = fs.zeros((B, go2.nh), device="cuda", stream=stream)
+    q[:] = state[0]
+    fs.run(go2, "crba", q, out=M)
+    assert close(M, fs.crba(go2, state[0], packed=True)), "a copy waits for the array's stream"
+    fs.run(go2, "gravity", q, out=tau)
+    seen = fake_cuda.adopt(fake_cuda.Array, tau)  # a consumer on the default stream
     _featherstorm.synchronise(0, 0)
-    assert close(tau, fs.run(go2, "gravity", state[0])), "a consumer on another stream gets what is done"
-    # so do other batches and operations
-    batch.v, batch.a = state[1:]
-    batch.run("rnea")
-    other = fs.Batch(go2, B, device="cuda")
-    other.q, other.v, other.tau = state[0], state[1], batch.tau
-    other.run("aba")
-    assert close(other.a, state[2])
-    batch.run("rnea")
-    found = fs.aba(go2, other.q, other.v, batch.tau)
-    assert close(found, state[2])
+    assert close(seen, fs.run(go2, "gravity", state[0])), "a consumer on another stream gets what is done"
+    # so do other arrays and operations
+    v[:], a[:] = state[1:]
+    fs.run(go2, "rnea", q, v, a, out=tau)
+    other = own(*(x.shape for x in state), device="cuda")
+    other[0][:], other[1][:], other[2][:] = state[0], state[1], tau
+    assert close(fs.aba(go2, *other), state[2])
+    fs.run(go2, "rnea", q, v, a, out=tau)
+    assert close(fs.aba(go2, other[0], other[1], tau), state[2])
+
+
+def test_a_graph_has_operations_with_out(go2, state):
+    stream = fs.device.Stream(CUDA)
+    q, v, a, tau = own(*(x.shape for x in state), state[1].shape, stream=stream.number)
+    work = lambda: fs.run(go2, "rnea", q, v, a, out=tau)  # noqa: E731
+    work()
+    graph = stream.capture(work)
+    q[:], v[:], a[:] = state
+    graph.launch()
+    assert close(tau, fs.rnea(go2, *state))
 
 
 def test_simulation_on_a_device(go2):
@@ -137,12 +168,6 @@ def test_simulation_on_a_device(go2):
         cpu.step(array(StandardArray, tau))
     with pytest.raises(ValueError, match=r"^step: q_target has shape \(5, 19\), on a device expected \(5, 18\)"):
         cuda.step(q_target=array(StandardArray, np.zeros((5, 19), "f4")), kp=1.0)
-
-
-def test_arrays_of_a_device_are_not_for_a_batch_on_the_cpu(go2, state):
-    batch = fs.Batch(go2, B)
-    with pytest.raises(ValueError, match=r"^Batch: v lies on .*\(2, 0\), expected the CPU: move it there$"):
-        batch.v = OnlyDlpack(array(StandardArray, state[1]))
 
 
 def test_parameters_of_the_cpu_are_sent_where_the_simulation_is(played_compiler):

@@ -51,7 +51,7 @@ def test_every_operation_as_on_the_cpu(robot, dtype):
             assert error(result.cpu().numpy(), y) < TOLERANCE[dtype] + 4 * error(x, y), (op, name)
 
 
-def test_functions_batches_and_simulations():
+def test_functions_own_arrays_and_simulations():
     model = fs.load("go2")
     q, v = fs.random_state(model, B, seed=1, dtype="float32")
     dq, dv = torch.from_numpy(q).cuda(), torch.from_numpy(v).cuda()
@@ -60,10 +60,10 @@ def test_functions_batches_and_simulations():
     b = torch.stack([dv, 2 * dv], 2)
     assert close(fs.solve(model, L, b), fs.solve(model, L.cpu(), b.cpu()).numpy(), "float32")
     assert close(fs.forward_kinematics(model, dq)[1], fs.forward_kinematics(model, q)[1], "float32")
-    batch = fs.Batch(model, B, device="cuda")
-    batch.q, batch.v = dq, v
-    batch.run("bias")
-    assert torch.equal(torch.from_dlpack(batch.tau), fs.bias(model, dq, dv))
+    own, tau = [fs.zeros(x.shape, device="cuda") for x in (q, v)], fs.zeros(v.shape, device="cuda")
+    own[0][:], own[1][:] = dq, v
+    fs.run(model, "bias", *own, out=tau)
+    assert torch.equal(torch.from_dlpack(tau), fs.bias(model, dq, dv))
     sims = [fs.Simulation(model, B, 0.002, device=device) for device in ("cpu", "cuda")]
     for sim, tau in zip(sims, (v, dv)):
         for _ in range(10):

@@ -141,7 +141,6 @@ def test_what_belongs_to_a_process_says_what_to_pickle_instead(tmp_path):
     model = of_file(tmp_path, ARM)
     objects = [
         (fs.Simulation(model, 2), "Simulation.*pickle its model, q, v and ctrl"),
-        (fs.Batch(model, 2), "Batch.*pickle its model and arrays"),
         (Batch(model.compiled, 2), r"Batch.*pickle its model and rows\(\)"),
     ]
     task = pickle.loads(pickle.dumps(Swing(model)))
