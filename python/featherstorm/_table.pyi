@@ -1124,7 +1124,8 @@ def soft_contact_forces(
     in   D_n (nc): normal damping [N s/m]; >= 0; the same for all instances
     in   K_t (nc): tangential stiffness [N/m]; >= 0; the same for all instances
     in   D_t (nc): tangential damping [N s/m]; >= 0; the same for all instances
-    in   rolling (nc): arm of the rolling resistance [m]; >= 0; the same for all instances
+    in   rolling (nc): resistance to the motion of the contact point by normal force [s/m]; >= 0; the same for all
+           instances
     out  f_ext (B, nb, 6): external forces on the bodies: moment about the body's origin and force, world axes [N
            m, N]
     out  contact_force (B, nc, 3): force of each contact: normal, two tangents [N]

@@ -91,7 +91,8 @@ inline constexpr OpArray K_n{"K_n", {nc}, "N/m", "normal stiffness", Sample::pos
 inline constexpr OpArray D_n{"D_n", {nc}, "N s/m", "normal damping", Sample::positive};
 inline constexpr OpArray K_t{"K_t", {nc}, "N/m", "tangential stiffness", Sample::positive};
 inline constexpr OpArray D_t{"D_t", {nc}, "N s/m", "tangential damping", Sample::positive};
-inline constexpr OpArray rolling{"rolling", {nc}, "m", "arm of the rolling resistance", Sample::positive};
+inline constexpr OpArray rolling{
+    "rolling", {nc}, "s/m", "resistance to the motion of the contact point by normal force", Sample::positive};
 inline constexpr OpArray dtau_dq{"dtau_dq", {nv, nv}, "N m/rad", "d tau / d q on the tangent space"};
 inline constexpr OpArray dtau_dv{"dtau_dv", {nv, nv}, "N m s/rad", "d tau / d v"};
 inline constexpr OpArray da_dtau{"da_dtau", {nv, nv}, "1/(kg m^2)", "d a / d tau = M^-1"};

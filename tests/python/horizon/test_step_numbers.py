@@ -17,8 +17,6 @@ KINDS = {
     "loop_step": typing.LoopNumbers,
     "soft_contact_step": typing.SoftContactNumbers,
 }
-# the table has another unit for these; core/contact/contact_step.h and soft_surface.h have the one of `typing`
-OTHER_UNIT = {"compliance", "rolling"}
 
 
 @pytest.mark.parametrize("op", KINDS)
@@ -28,7 +26,7 @@ def test_names_units_and_defaults_are_those_of_the_engine(op):
     assert described.keys() == rows.keys()
     for name, default in _featherstorm.step_defaults(op, 1.0):
         text, row = described[name], rows[name]
-        assert name in OTHER_UNIT or not row["unit"] or f"[{row['unit']}]" in text
+        assert not row["unit"] or f"[{row['unit']}]" in text
         assert (row["shape"] != "1") == text.startswith(f"({row['shape']},)")
         if np.isnan(default):
             assert name in KINDS[op].__required_keys__ and "default" not in text
