@@ -61,7 +61,7 @@ def call(
     def host(*arrays: Any) -> tuple[Any, ...]:
         batch = np.shape(arrays[0])[:-1]
         rows = [np.asarray(x).reshape(-1, *row.shapes[name]) for x, (name, _) in zip(arrays, row.inputs)]
-        _, outputs = evaluate(model, op, rows, frame, numbers, check=False)
+        _, outputs = evaluate(model, op, rows, frame, numbers, check=False, complete=True)
         return tuple(np.ascontiguousarray(y).reshape(*batch, n) for y, (_, n) in zip(outputs, row.outputs))
 
     return jax.pure_callback(host, shapes, *arrays, vmap_method="broadcast_all")

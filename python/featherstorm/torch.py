@@ -76,7 +76,8 @@ class Operation(torch.autograd.Function):
 
 def results(call: Call, suffix: str, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     model, op, frame, numbers, check = call
-    batch, outputs = evaluate(model, op + suffix, [x.detach() for x in tensors], frame, numbers, check=check)
+    arrays = [x.detach() for x in tensors]
+    batch, outputs = evaluate(model, op + suffix, arrays, frame, numbers, check=check, complete=True)
     return tuple(batch.result(view) for view in outputs)
 
 

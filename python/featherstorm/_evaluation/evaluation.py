@@ -34,12 +34,17 @@ def evaluate(
     check: bool = True,
     caller: str | None = None,
     out: Sequence[Array] = (),
+    complete: bool = False,
 ) -> tuple[Arguments, list[Array]]:
-    """Run an operation; return its Arguments and a view (instances, ...) of each output."""
+    """Run an operation; return its Arguments and a view (instances, ...) of each output.
+
+    complete   True: the arguments are all inputs of the operation, the model's parameters among them
+    """
     label = caller or op
-    op, arguments = form(model, op, arguments)
+    if not complete:
+        op, arguments = form(model, op, arguments)
     row = model.row(op)
-    if model.parameters:
+    if model.parameters and not complete:
         arguments = model.with_parameters(row, arguments)
     if len(arguments) != len(row.inputs):
         names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
