@@ -2,7 +2,7 @@
 
     from .._optional import mujoco
 
-Rooms import these modules so because a package may be missing, or because its import takes 0.1 s to 1 s. A constant of
+Rooms import them this way because a package may be missing, or because its import takes 0.1 s to 1 s. A constant of
 a module must not be made from one of them, as this would import the package with the module.
 """
 

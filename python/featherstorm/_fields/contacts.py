@@ -1,4 +1,4 @@
-"""Contacts and the forces between bodies, as texts of one simulation (positions.py)."""
+"""Contacts and the forces between bodies, as traced quantities of one simulation (positions.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of mjData that follow from forces and accelerations, as texts of one simulation (positions.py), most of them by the
+"""Fields of mjData that follow from forces and accelerations, as traced quantities of one simulation (positions.py), most of them by the
 operations of the table."""
 
 from __future__ import annotations

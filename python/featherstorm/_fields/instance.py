@@ -1,4 +1,4 @@
-"""One simulation whose numbers are not known yet: the texts of all fields begin with it."""
+"""One simulation whose numbers are not known yet: the functions of all fields take it."""
 
 from __future__ import annotations
 

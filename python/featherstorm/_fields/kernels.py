@@ -127,17 +127,17 @@ class FieldKernels:
         part = (f"jacobian {body}",)
         if part not in self.made:
 
-            def text(instance: Instance) -> Outputs:
+            def function(instance: Instance) -> Outputs:
                 both = zip(("jacp", "jacr"), instance.jacobian(body, instance.state("point")))
                 return [(output(name, values_of(x, name)), values_of(x, name)) for name, x in both]
 
-            self.made[part] = [self.record(text)]
+            self.made[part] = [self.record(function)]
         return self.made[part][0]
 
-    def recorded(self, name: str, text: Callable[[Instance], Outputs]) -> Kernel:
-        """The kernel of a text that is no field, by its name."""
+    def recorded(self, name: str, function: Callable[[Instance], Outputs]) -> Kernel:
+        """Return the kernel of a function that is no field, by its name."""
         if (name,) not in self.made:
-            self.made[name,] = [self.record(text)]
+            self.made[name,] = [self.record(function)]
         return self.made[name,][0]
 
     def make(self, parts: tuple[str, ...]) -> list[Kernel]:
@@ -147,11 +147,11 @@ class FieldKernels:
             made.append(self.record(lambda instance: [x for part in some for x in self.outputs(instance, part)]))  # noqa: B023
         return [kernel for kernel in made if kernel.outputs]
 
-    def record(self, text: Callable[[Instance], Outputs]) -> Kernel:
+    def record(self, function: Callable[[Instance], Outputs]) -> Kernel:
         trace = _featherstorm.Trace()
         instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
         try:
-            whole = text(instance)
+            whole = function(instance)
             anew: Any = symbols(trace.input("anew", 1))[0] if self.after_defaults else None
             for output, values in whole:
                 if self.after_defaults:

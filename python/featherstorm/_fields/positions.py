@@ -1,4 +1,4 @@
-"""Fields of mjData that follow from positions, as texts of one simulation whose numbers are not known yet.
+"""Fields of mjData that follow from positions, as traced quantities of one simulation whose numbers are not known yet.
 
 Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs
 from simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the

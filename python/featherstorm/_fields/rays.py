@@ -76,7 +76,9 @@ def hits(
     if points.size:
         scene = ray_scene(m)
         seen = seen_geoms(m, scene, geomgroup, flg_static)
+        position, rotation = (by_rows(x, n) for x in pose)
         own = None if sizes is None else by_rows(sizes, n)
-        rays = (np.ascontiguousarray(x, np.float64) for x in (points, vectors))
-        scene.cast(*(by_rows(x, n) for x in pose), own, seen, np.ascontiguousarray(exclude, np.int32), *rays, *found)
+        p, v = (np.ascontiguousarray(x, np.float64) for x in (points, vectors))
+        excluded = np.ascontiguousarray(exclude, np.int32)
+        scene.cast(position, rotation, own, seen, excluded, p, v, *found)
     return found

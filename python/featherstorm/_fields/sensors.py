@@ -151,7 +151,7 @@ def on_mocap(m: Any, sensor: int) -> bool:
 
 
 class Frames:
-    """Objects of frame sensors in a text of one simulation."""
+    """Objects of frame sensors of one traced simulation."""
 
     def __init__(self, instance: Positions) -> None:
         self.instance, self.m = instance, instance.m

@@ -1,4 +1,4 @@
-"""Fields of mjData that follow from velocities, as texts of one simulation (positions.py)."""
+"""Fields of mjData that follow from velocities, as traced quantities of one simulation (positions.py)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._optional import mujoco
-from .mjcf_sensors import is_framed_by_texts, measurable, with_sensors
+from .mjcf_sensors import is_framed_in_python, measurable, with_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,7 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     names = Names(m)
     tree = tree_from_mujoco(m, name, strict)
     # sensors of cameras that turn by themselves are measured by algorithms in Python (_fields/sensors.py)
-    arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_by_texts(m, i)]
+    arrays, sensors = tables(m), [i for i in range(m.nsensor) if not is_framed_in_python(m, i)]
     late = {
         i: f"sensor '{names.of('sensor', i)}': nsample, delay and interval are not supported here, expected "
         "featherstorm.mujoco.Batch"

@@ -53,7 +53,7 @@ def turns_by_itself(m: Any, sensor: int) -> bool:
     return any(m.cam_mode[k] for k in cameras)
 
 
-def is_framed_by_texts(m: Any, sensor: int) -> bool:
+def is_framed_in_python(m: Any, sensor: int) -> bool:
     """Return whether a sensor measures the pose of such a camera, or in its image."""
     return int(m.sensor_type[sensor]) in FRAMES and turns_by_itself(m, sensor)
 

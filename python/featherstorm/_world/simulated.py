@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .._memory.library import Library
     from .._robot.law import Rigid
     from ..model import Model
-    from .state import Text
+    from .state import FieldFunction
 
     Memory = tuple[Any, Any]  # of the engine, and its view
 
@@ -41,9 +41,9 @@ def adr(model: Model, sensor: int) -> int:
     return int(compiled(model).sensor_adr[sensor])
 
 
-def as_it_is(name: str) -> Text:
+def as_it_is(name: str) -> FieldFunction:
     """Return the algorithm that reads an array of the state unchanged."""
-    return lambda texts: texts.state(name).ravel()
+    return lambda fields: fields.state(name).ravel()
 
 
 class SimulatedWorld:
@@ -149,14 +149,14 @@ class SimulatedWorld:
         self.begun = {name: self.array(size) for name, size in sizes.items()}
         self.run(before, {}, time)
 
-    def quantity(self, what: str, size: int, text: Text, before: dict[str, Any], time: float) -> Any:
+    def quantity(self, what: str, size: int, function: FieldFunction, before: dict[str, Any], time: float) -> Any:
         """Return quantities that the last substep found, (instances, size).
 
         before: the state at the beginning of the last step, and `time` then.
         """
         if what not in self.kernels:
             at_solve = SolveQuantities(self.model)
-            at_solve.add("found", size, text)
+            at_solve.add("found", size, function)
             trace = at_solve.record((self.count - 1) * self.model.timestep)
             assert trace is not None
             kernel = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
@@ -186,13 +186,15 @@ class SimulatedWorld:
         _featherstorm.copy(numbers, memory, self.library.stream)
         return view
 
-    def look(self, what: str, size: int, text: Callable[[WorldState], Any], state: dict[str, Any], time: float) -> Any:
+    def look(
+        self, what: str, size: int, function: Callable[[WorldState], Any], state: dict[str, Any], time: float
+    ) -> Any:
         """Return quantities that follow from the state, (instances, size)."""
         if what not in self.kernels:
             trace = _featherstorm.Trace()
             try:
                 x = WorldState.of(self.model, trace, symbols(trace.input("t", 1, True))[0], SolveQuantities(self.model))
-                trace.output("found", values_of(text(x), what, size))
+                trace.output("found", values_of(function(x), what, size))
             finally:
                 trace.close()
             self.kernels[what] = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace), {}
@@ -213,7 +215,7 @@ class SimulatedWorld:
         if measured_apart(self.model, k):
             return self.placed(self.apart(state, time)[:, adr(self.model, k) : adr(self.model, k) + size])
         if is_at_solve(compiled(self.model), k):
-            return self.quantity(f"sensor{k}", size, lambda texts: texts.sensor(k), before, time - dt)
+            return self.quantity(f"sensor{k}", size, lambda fields: fields.sensor(k), before, time - dt)
         return self.look(f"sensor{k}", size, lambda x: x.sensor(k), state, time)
 
     def apart(self, state: dict[str, Any], time: float) -> npt.NDArray[Any]:
@@ -247,4 +249,4 @@ class SimulatedWorld:
 
     def contact_force(self, name: str | int, kind: str | None, before: dict[str, Any], time: float) -> Any:
         kind, k = contact_place(self.model, name, kind)
-        return self.quantity(f"contact_force_{kind}{k}", 3, lambda texts: texts.contact_force(kind, k), before, time)
+        return self.quantity(f"contact_force_{kind}{k}", 3, lambda fields: fields.contact_force(kind, k), before, time)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..symbols import Symbols
     from ..typing import Frame
 
-    Text = Callable[[Instance], Any]
+    FieldFunction = Callable[[Instance], Any]
 
 ACCELERATION = 3  # mjSTAGE_ACC
 SOLVED = ("qacc", "row_force")
@@ -70,12 +70,12 @@ class SolveQuantities:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.functions: dict[str, tuple[int, Text]] = {}
+        self.functions: dict[str, tuple[int, FieldFunction]] = {}
         self.taken: dict[str, int] = {}
 
-    def add(self, name: str, size: int, text: Text) -> str:
+    def add(self, name: str, size: int, function: FieldFunction) -> str:
         """Request a quantity and return its name."""
-        self.functions.setdefault(f"at_solve_{name}", (size, text))
+        self.functions.setdefault(f"at_solve_{name}", (size, function))
         return f"at_solve_{name}"
 
     @property
@@ -101,11 +101,11 @@ class SolveQuantities:
             ctrl = symbols(trace.input("ctrl", model.n_ctrl) if model.n_ctrl else [])
             begun = symbols(trace.input("t", 1, True)) if clock is None else clock(trace)
             time = begun + before
-            texts = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
-            for name, (size, text) in self.functions.items():
-                trace.output(name, values_of(text(texts), name, size))
-            read = [*SOLVED, *filter(_fields.contacts.is_reading, texts.given), *self.model.parameters]
-            sizes = {name: int(np.size(texts.given.get(field_of(name), ()))) for name in read}
+            fields = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
+            for name, (size, function) in self.functions.items():
+                trace.output(name, values_of(function(fields), name, size))
+            read = [*SOLVED, *filter(_fields.contacts.is_reading, fields.given), *self.model.parameters]
+            sizes = {name: int(np.size(fields.given.get(field_of(name), ()))) for name in read}
             self.taken = {name: size for name, size in sizes.items() if size}
         finally:
             trace.close()
@@ -131,7 +131,7 @@ class WorldState(State):
     at_solve: SolveQuantities
     has_ctrl: bool
     inputs: dict[str, Symbols]
-    texts: Instance | None
+    fields: Instance | None
 
     @classmethod
     def of(
@@ -156,7 +156,7 @@ class WorldState(State):
         """Return x from numbers q, v, act. inputs: inputs that the trace has already, by name."""
         self = np.asarray(parts, dtype=object).view(cls)
         self.model, self.trace, self.poses, self.parameters = model, trace, None, None
-        self.time, self.at_solve, self.has_ctrl, self.texts = time, at_solve, has_ctrl, None
+        self.time, self.at_solve, self.has_ctrl, self.fields = time, at_solve, has_ctrl, None
         self.inputs = {} if inputs is None else inputs
         if model.parameters:
             self.parameters = [self.input(name, n).tolist() for name, n in parameter_sizes(model).items()]
@@ -186,26 +186,26 @@ class WorldState(State):
 
     @property
     def qacc(self) -> Symbols:
-        return self.quantity("qacc", self.model.nv, lambda texts: texts.state("qacc"))
+        return self.quantity("qacc", self.model.nv, lambda fields: fields.state("qacc"))
 
     def input(self, name: str, size: int) -> Symbols:
         if name not in self.inputs:
             self.inputs[name] = symbols(self.trace.input(name, size) if size else [])
         return self.inputs[name]
 
-    def quantity(self, what: str, size: int, text: Text) -> Symbols:
-        return self.input(self.at_solve.add(what, size, text), size)
+    def quantity(self, what: str, size: int, function: FieldFunction) -> Symbols:
+        return self.input(self.at_solve.add(what, size, function), size)
 
     def instance(self) -> Instance:
         """Return the algorithms on the state x."""
-        if self.texts is None:
+        if self.fields is None:
             given = {"qpos": self.q, "qvel": self.v, "act": self.act, "time": self.time.reshape(1)}
             # no algorithm of positions and velocities reads it
             given["ctrl"] = self.ctrl if self.has_ctrl else np.zeros(self.model.n_ctrl)
             bound = {field_of(name): self.inputs[name] for name in self.model.parameters}
-            self.texts = instance(self.model, self.trace, given)
-            self.texts.given.update({name: x.reshape(self.texts.shapes[name]) for name, x in bound.items()})
-        return self.texts
+            self.fields = instance(self.model, self.trace, given)
+            self.fields.given.update({name: x.reshape(self.fields.shapes[name]) for name, x in bound.items()})
+        return self.fields
 
     def site(self, name: Frame) -> Symbols:
         _, k = number_of(self.model, "site", name)
@@ -218,13 +218,13 @@ class WorldState(State):
         if what := measured_apart(self.model, k):
             raise ValueError(f"sensor {name} {what}: simulations measure it, functions that are traced do not")
         if is_at_solve(m, k):
-            return self.quantity(f"sensor{k}", size, lambda texts: texts.sensor(k))
+            return self.quantity(f"sensor{k}", size, lambda fields: fields.sensor(k))
         return symbols(values_of(self.instance().sensor(k), "sensor", size))
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Symbols:
         """Return the total contact force on a geom, or on a body where no geom has the name or kind="body"."""
         found = contact_place(self.model, name, kind)
-        return self.quantity(f"contact_force_{found[0]}{found[1]}", 3, lambda texts: texts.contact_force(*found))
+        return self.quantity(f"contact_force_{found[0]}{found[1]}", 3, lambda fields: fields.contact_force(*found))
 
 
 def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str, int]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
     """Cast a ray; see EnvironmentState.ray."""
-    m, texts = compiled(x.model), x.instance()
-    position, turn, sizes = texts.geom_xpos(), texts.geom_xmat(), texts.of("geom_size")
+    m, fields = compiled(x.model), x.instance()
+    position, turn, sizes = fields.geom_xpos(), fields.geom_xmat(), fields.of("geom_size")
     p, v = np.asarray(point, object), np.asarray(direction, object)
     if p.shape != (3,) or v.shape != (3,):
         raise ValueError(f"x.ray: point has shape {p.shape}, direction {v.shape}, expected (3,) each")
@@ -30,5 +30,5 @@ def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: fl
         axes = np.asarray(turn[k], object).reshape(3, 3).view(kind)
         place = np.asarray(position[k], object).view(kind)
         given = [[bare(number) for number in y] for y in (sizes[k], axes.T @ (p - place), axes.T @ v)]
-        found = np.minimum(found, symbols([texts.trace.ray(int(m.geom_type[k]), *given)])[0])
+        found = np.minimum(found, symbols([fields.trace.ray(int(m.geom_type[k]), *given)])[0])
     return found

@@ -53,7 +53,7 @@ class EnvironmentState(WorldState):
     def field(self, name: str) -> Any:
         shape = self.shape_of(name)
         if is_of_forces(name):
-            found = self.quantity(f"field_{name}", math.prod(shape), lambda texts: getattr(texts, name)())
+            found = self.quantity(f"field_{name}", math.prod(shape), lambda fields: getattr(fields, name)())
         else:
             found = symbols(values_of(getattr(self.instance(), name)(), name, math.prod(shape)))
         return found.reshape(shape)
@@ -62,8 +62,8 @@ class EnvironmentState(WorldState):
         shape, size = self.shape_of(name), math.prod(self.shape_of(name))
         self.check_solved()
         if self.begins:
-            return self.found(size, lambda texts: getattr(texts, name)()).reshape(shape)
-        array = self.at_last_stage.add(f"left_{name}", size, lambda texts: getattr(texts, name)())
+            return self.found(size, lambda fields: getattr(fields, name)()).reshape(shape)
+        array = self.at_last_stage.add(f"left_{name}", size, lambda fields: getattr(fields, name)())
         return self.input(array, size).reshape(shape)
 
     def ray(self, point: Any, direction: Any, geoms: Names | Sequence[int], far: float = 100.0) -> Any:
@@ -90,7 +90,7 @@ class EnvironmentState(WorldState):
         second = None if other is None else number_of(self.model, "geom", other)[1]
 
         what = f"touches{geom}_{'' if second is None else second}"
-        return np.minimum(self.quantity(what, 1, lambda texts: texts.selected("geom", geom, second)[3:])[0], 1.0)
+        return np.minimum(self.quantity(what, 1, lambda fields: fields.selected("geom", geom, second)[3:])[0], 1.0)
 
     def contact_force(self, name: str | int, kind: str | None = None, other: str | int | None = None) -> Symbols:
         if other is None:
@@ -99,13 +99,13 @@ class EnvironmentState(WorldState):
         second = number_of(self.model, "geom", other)[1]
 
         what = f"contact_force_{place}{index}_{second}"
-        return symbols(self.quantity(what, 3, lambda texts: texts.selected(place, index, second)[:3]))
+        return symbols(self.quantity(what, 3, lambda fields: fields.selected(place, index, second)[:3]))
 
-    def quantity(self, what: str, size: int, text: Callable[[Instance], Any]) -> Any:
+    def quantity(self, what: str, size: int, function: Callable[[Instance], Any]) -> Any:
         self.check_solved()
         if self.begins:
-            return self.found(size, text)
-        return super().quantity(what, size, text)
+            return self.found(size, function)
+        return super().quantity(what, size, function)
 
     def check_solved(self) -> None:
         """Raise ValueError where a substep is still to come, so that its forces are not known."""
@@ -115,14 +115,14 @@ class EnvironmentState(WorldState):
                 "reward, terminate, after or observe read these, and keep in the memory m what actuate needs"
             )
 
-    def found(self, size: int, text: Callable[[Instance], Any]) -> Symbols:
+    def found(self, size: int, function: Callable[[Instance], Any]) -> Symbols:
         """Return a quantity of the solution.
 
         Zeros at the beginning of an episode, without contacts and accelerations.
         """
-        texts = self.instance()
-        texts.at_rest = True
-        return symbols(values_of(text(texts), "a field", size))
+        fields = self.instance()
+        fields.at_rest = True
+        return symbols(values_of(function(fields), "a field", size))
 
 
 class BeginningState(EnvironmentState):

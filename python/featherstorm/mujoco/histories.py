@@ -28,21 +28,21 @@ def of_sensors(m: Any) -> bool:
 def delayed_controls(engine: Engine) -> Kernel:
     """Return the kernel of the controls (nu) that act on actuators, from `history`, `time` and `ctrl` of a state."""
 
-    def text(instance: Instance) -> Outputs:
+    def program(instance: Instance) -> Outputs:
         ctrl = instance.state("ctrl")
         given = instance.state("history"), ctrl, instance.state("time"), [instance.slack]
         found = instance.run("delayed_controls", *given)[0]
         values = np.where(first_bad_control(engine, ctrl) > len(ctrl) - 0.5, found, 0.0)
         return [(Output(DELAYED, DELAYED, np.arange(len(values))), values.tolist())]
 
-    return engine.fields.recorded(DELAYED, text)
+    return engine.fields.recorded(DELAYED, program)
 
 
 def next_history(engine: Engine) -> Kernel:
     """Return the kernel of the histories (nhistory) after a step from a state."""
 
-    def text(instance: Instance) -> Outputs:
+    def program(instance: Instance) -> Outputs:
         found = instance.history()
         return [(Output(NEXT, NEXT, np.arange(len(found))), found.tolist())]
 
-    return engine.fields.recorded(NEXT, text)
+    return engine.fields.recorded(NEXT, program)

@@ -43,10 +43,10 @@ CLOCK = 4
 WARNING = 2 * len(CAUSES) + 1
 
 
-def recorded(text: Callable[[Trace], None]) -> Trace:
+def recorded(program: Callable[[Trace], None]) -> Trace:
     trace = _featherstorm.Trace()
     try:
-        text(trace)
+        program(trace)
     finally:
         trace.close()
     return trace
@@ -141,7 +141,7 @@ def look(engine: Engine) -> Trace:
     out  odd: 1 where a number is bad; q: qpos with quaternions of unit length, where the model has quaternions
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         m = engine.m
         qpos, qvel, ctrl = (numbers(trace, name, n) for name, n in (("qpos", m.nq), ("qvel", m.nv), ("ctrl", m.nu)))
         give(
@@ -152,7 +152,7 @@ def look(engine: Engine) -> Trace:
         if engine.quaternions:
             give(trace, "q", with_unit_quaternions(engine, qpos))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def look_after(engine: Engine, fields: tuple[str, ...]) -> Trace:
@@ -162,11 +162,11 @@ def look_after(engine: Engine, fields: tuple[str, ...]) -> Trace:
     out  odd: 1 where a number is bad
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         found = [numbers(trace, name, engine.layout.width(name)) for name in fields]
         give(trace, "odd", any_bad([good for x in found for good in good_numbers(engine, x)]))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def any_bad(good: list[Any]) -> Any:
@@ -188,7 +188,7 @@ def begin(engine: Engine, driven: Array) -> Trace:
          zero where one of them is bad
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         layout, m = engine.layout, engine.m
         run = numbers(trace, "run", 1)[0]
         resets, counts = (numbers(trace, name, 1, True)[0] for name in ("resets", "counts"))
@@ -214,7 +214,7 @@ def begin(engine: Engine, driven: Array) -> Trace:
         give_inputs(trace, s)
         s.give(trace, "_begun")
 
-    return recorded(text)
+    return recorded(program)
 
 
 def first_bad_control(engine: Engine, ctrl: Any) -> Any:
@@ -247,7 +247,7 @@ def begin_again(engine: Engine) -> Trace:
     out  state_again, clock_again, warning_again; q and ctrl as in `begin`; anew: 1 where the step runs again
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         run = numbers(trace, "run", 1)[0]
         begun = numbers(trace, "state_begun", engine.layout.size)
         clock = numbers(trace, "clock_begun", CLOCK)
@@ -260,7 +260,7 @@ def begin_again(engine: Engine) -> Trace:
         s.give(trace, "_again")
         give(trace, "anew", anew)
 
-    return recorded(text)
+    return recorded(program)
 
 
 def with_unit_quaternions(engine: Engine, qpos: Any) -> Any:
@@ -287,7 +287,7 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
          acceleration was bad
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         run = numbers(trace, "run", 1)[0]
         clock = numbers(trace, "clock_begun", CLOCK)
         begun = numbers(trace, "state_begun", engine.layout.size)
@@ -315,7 +315,7 @@ def end(engine: Engine, stepped: Array | None) -> Trace:
             give(trace, "anew", anew if s.autoreset else 0.0)
         give(trace, "going", np.where(run > 0, np.where(s.warning[-1] > 0, 0.0, 1.0), 0.0))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def moved_columns(engine: Engine) -> dict[str, slice]:
@@ -341,7 +341,7 @@ def put(engine: Engine, key: int) -> Trace:
     out  state_begun, clock_begun, warning_begun
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         run = numbers(trace, "run", 1)[0]
         state, row = (numbers(trace, name, engine.layout.size) for name in ("state", "row"))
         clock = numbers(trace, "clock", CLOCK)
@@ -352,27 +352,27 @@ def put(engine: Engine, key: int) -> Trace:
         give(trace, "clock_begun", *(np.where(run > 0, x, own) for x, own in zip(fresh, clock)))
         give(trace, "warning_begun", np.where(run > 0, 0.0, numbers(trace, "warning", WARNING)))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def both() -> Trace:
     """run (1): above zero where `one` and `other` are."""
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         one, other = (numbers(trace, name, 1)[0] for name in ("one", "other"))
         give(trace, "run", np.where(one > 0, np.where(other > 0, 1.0, 0.0), 0.0))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def choose(n: int) -> Trace:
     """chosen (n): `new` where run > 0, else `old`."""
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         run = numbers(trace, "run", 1)[0]
         give(trace, "chosen", np.where(run > 0, numbers(trace, "new", n), numbers(trace, "old", n)))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def last_of_runge_kutta(engine: Engine) -> Trace:
@@ -385,7 +385,7 @@ def last_of_runge_kutta(engine: Engine) -> Trace:
     out  qfrc_constraint (nv), qacc (nv), qpos (nq) with quaternions of unit length
     """
 
-    def text(trace: Trace) -> None:
+    def program(trace: Trace) -> None:
         nv, start, column = engine.m.nv, engine.model.row_start, engine.model.column
         sizes = {"mass": engine.model.nh, "b": nv, "a": nv, "v_0": nv, "v_1": nv, "q_i": engine.m.nq}
         mass, b, a, v0, v1, q = (numbers(trace, name, n) for name, n in sizes.items())
@@ -400,7 +400,7 @@ def last_of_runge_kutta(engine: Engine) -> Trace:
         give(trace, "qacc", (v1 - v0) / differing(trace, engine, "opt.timestep", [engine.timestep])[0])
         give(trace, "qpos", with_unit_quaternions(engine, q))
 
-    return recorded(text)
+    return recorded(program)
 
 
 def warnings_of(found: Array, counted: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -67,15 +67,19 @@ class DeviceArithmetic(Arithmetic):
         self.most = float(np.finfo(dtype).max)
 
     def run(
-        self, place: Place, key: Any, arrays: Mapping[str, Array], text: Callable[[dict[str, Symbols]], dict[str, Any]]
+        self,
+        place: Place,
+        key: Any,
+        arrays: Mapping[str, Array],
+        function: Callable[[dict[str, Symbols]], dict[str, Any]],
     ) -> Arrays:
-        """Apply `text` to arrays, both by name."""
+        """Apply `function` to arrays, both by name."""
         sizes = {name: int(x.shape[1]) for name, x in arrays.items()}
         key = (key, *sizes.items())
         if key not in self.parts:
             trace = _featherstorm.Trace()
             try:
-                for name, value in text({name: symbols(trace.input(name, n)) for name, n in sizes.items()}).items():
+                for name, value in function({name: symbols(trace.input(name, n)) for name, n in sizes.items()}).items():
                     trace.output(name, values_of(value, name))
             finally:
                 trace.close()
@@ -92,20 +96,20 @@ class DeviceArithmetic(Arithmetic):
     def chosen(self, place: Place, done: Array, after: Array, last: Array, n: int) -> Array:
         given = {name: x for name, x in (("after", after), ("last", last)) if x is not None}
 
-        def text(a: dict[str, Symbols]) -> dict[str, Any]:
+        def function(a: dict[str, Symbols]) -> dict[str, Any]:
             after, last = (a.get(name, np.zeros(n)) for name in ("after", "last"))
             return {"chosen": np.where(a["done"][0] > 0, last, after)}
 
-        return self.run(place, "chosen", {"done": done, **given}, text)["chosen"]
+        return self.run(place, "chosen", {"done": done, **given}, function)["chosen"]
 
     def finite(self, place: Place, arrays: Mapping[str, Array]) -> tuple[Arrays, Array]:
-        def text(a: dict[str, Symbols]) -> dict[str, Any]:
+        def function(a: dict[str, Symbols]) -> dict[str, Any]:
             # of comparisons `<` alone is false of NaN
             fine = np.logical_and.reduce(np.abs(np.concatenate([*a.values()])) < self.most)
             found = {f"{name}_fine": np.where(fine, x, 0.0) for name, x in a.items()}
             return {**found, "lost": np.where(fine, 0.0, 1.0)}
 
-        found = self.run(place, "finite", arrays, text)
+        found = self.run(place, "finite", arrays, function)
         return {name: found[f"{name}_fine"] for name in arrays}, found["lost"]
 
     def squares(self, place: Place, arrays: Mapping[str, Array]) -> Any:
