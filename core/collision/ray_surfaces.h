@@ -65,7 +65,10 @@ template <class T> class RaysOfHeightField {
   static Interval<T> wider(const Interval<T>& s) {
     return {s.first - 1e-9 * (1 + std::abs(s.first)), s.last + 1e-9 * (1 + std::abs(s.last))};
   }
-  T height(int row, int column) const { return f_.height[static_cast<std::size_t>(row * f_.columns + column)]; }
+  T height(int row, int column) const {
+    return f_.height[static_cast<std::size_t>(row) * static_cast<std::size_t>(f_.columns) +
+                     static_cast<std::size_t>(column)];
+  }
   Vec3<T> corner(int row, int column) const {
     return {column * cell_[0] - f_.x, row * cell_[1] - f_.y, height(row, column) * f_.top};
   }
