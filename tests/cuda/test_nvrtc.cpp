@@ -118,7 +118,7 @@ TEST_F(NvrtcCompiles, RowsWithoutAKernelForAnyRobot) {
         }
     }
   });
-  EXPECT_EQ(rows.size(), 26u);
+  EXPECT_EQ(rows.size(), 27u);
 }
 
 TEST_F(NvrtcCompiles, SeveralWarpsAreCachedApart) {
