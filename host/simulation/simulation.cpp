@@ -173,15 +173,12 @@ void Simulation::step_world(const ArrayRef& ctrl) {
 const WorldReadings& Simulation::readings() const {
   of_world(0);
   if (device_ != on_host) throw Error("Simulation: readings of a world exist only on the host");
-  if (!evaluator_.parameters().empty())
-    throw Error("Simulation: readings of a world with parameters are not supported; " + evaluator_.parameters()[0] +
-                " is one");
-  if (!readings_) readings_.emplace(evaluator_.robot());
+  if (!readings_) readings_.emplace(evaluator_);
   return *readings_;
 }
 
 WorldMoment Simulation::now() const {
-  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, {}, time_};
+  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, {}, time_, parameters_};
 }
 
 // Return the moment at the beginning of the last substep. The first call makes all later steps keep it, with the
@@ -214,7 +211,8 @@ WorldMoment Simulation::at_solve(const std::string& selection) {
           of("row_force"),
           of("contact_link"),
           of("contact_sensor"),
-          time_ - stepping_.pass_time};
+          time_ - stepping_.pass_time,
+          parameters_};
 }
 
 // Set the values of instances that were not stepped yet to zero.

@@ -2,44 +2,27 @@
 
 #include <algorithm>
 
-#include "core/mujoco/smooth.h"
-#include "core/sensor/sensors.h"
+#include "core/kinematics/kinematics.h"
+#include "core/sensor/frames.h"
+#include "core/sensor/geom_distances.h"
 #include "host/simulation/contact_readings.h"
 #include "host/world/element_name.h"
 
 namespace featherstorm {
 namespace {
 
-// Return row i of an array, in T; zeros if the array has no data.
-template <class T> std::vector<T> row_of(const ArrayRef& a, long i, int n) {
-  std::vector<T> row(static_cast<std::size_t>(n));
-  if (!a.data) return row;
-  for (long c = 0; c < n; c++)
-    row[static_cast<std::size_t>(c)] =
-        static_cast<const T*>(a.data)[c * a.component_stride + (a.instances == 1 ? 0 : i) * a.instance_stride];
-  return row;
+// Placements of the bodies of instance i.
+template <class T> std::vector<Placement<T>> placements(const Model<T>& m, const ArrayRef& q, long i) {
+  std::vector<T> own(static_cast<std::size_t>(m.nq)), x(static_cast<std::size_t>(m.nx));
+  for (long c = 0; c < m.nq; c++)
+    own[static_cast<std::size_t>(c)] =
+        static_cast<const T*>(q.data)[c * q.component_stride + (q.instances == 1 ? 0 : i) * q.instance_stride];
+  std::vector<Placement<T>> X(static_cast<std::size_t>(m.nb) + 1);
+  T* numbers = x.data();
+  update_joints(m, own.data(), Zeros<T>{}, numbers);
+  body_placements(m, numbers, X);
+  return X;
 }
-
-// The state of one instance at a moment.
-template <class T> struct Instance {
-  Instance(const Model<T>& m, const WorldMoment& at, long i)
-      : q(row_of<T>(at.q, i, m.nq)),
-        v(row_of<T>(at.v, i, m.nv)),
-        act(row_of<T>(at.act, i, m.world.na)),
-        ctrl(row_of<T>(at.ctrl, i, m.world.nu)),
-        qacc(row_of<T>(at.qacc, i, m.nv)),
-        row_force(row_of<T>(at.row_force, i, rows_of(m.world.constraints))),
-        links(row_of<T>(at.contact_link, i, link_numbers * m.world.n_links())),
-        sensors(row_of<T>(at.contact_sensor, i, numbers_of_touch(m.world))),
-        x(static_cast<std::size_t>(m.nx)),
-        X(static_cast<std::size_t>(m.nb) + 1) {
-    T* numbers = x.data();
-    update_joints(m, q.data(), v.data(), numbers);
-    body_placements(m, numbers, X);
-  }
-  std::vector<T> q, v, act, ctrl, qacc, row_force, links, sensors, x;
-  std::vector<Placement<T>> X;
-};
 
 // Store the distances that the operation `sensors` does not compute because they need iterative algorithms, at their
 // indices in sensordata.
@@ -51,53 +34,38 @@ template <class T> void put_distances_by_loops(const World<T>& w, auto&& placed,
     if (sensor.by_loops) put_distance(sensor, nearest_geoms<T>(w.contacts, sensor, placed), out);
 }
 
-template <class T> std::vector<T> sensordata(const Model<T>& m, const Instance<T>& s, double time) {
-  const auto& w = m.world;
-  std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
-  Smooth<T> smooth(m, w);
-  smooth_kinematics(m, w, s.q.data(), s.v.data(), smooth);
-  if (reads_actuators(w)) {
-    gravity_compensation(m, w, smooth.x, smooth.X, smooth.qfrc_gravcomp.data());
-    actuator_stage(m, w, s.v.data(), s.act.data(), s.ctrl.data(), smooth);
-  }
-  const SensedTendons tendons{smooth.ten_length.data(), smooth.ten_velocity.data(), smooth.ten_J.data()};
-  const SensedActuators actuators{smooth.actuator_length.data(), smooth.actuator_velocity.data(),
-                                  smooth.actuator_force.data(), smooth.qfrc_actuator.data()};
-  std::vector<T> open(data.size());
-  const auto placed = [&](const Geom<T>& geom) { return geom_placement<T>(s.X, geom); };
-  put_distances_by_loops<T>(w, placed, open.data());
-  sensors(m, w, smooth.x, smooth.X, SensedMotion{s.q.data(), s.v.data(), s.qacc.data(), T(time)}, tendons, actuators,
-          SensedForces{Zeros<T>{}, s.row_force.data(), s.links.data(), s.sensors.data(), open.data()}, data.data());
-  return data;
-}
-
 template <class T> std::vector<T> ranges(const RangeFinder& f, const RayScene& scene, const Model<T>& m,
-                                         const Sensor<double>& sensor, const Instance<T>& s) {
+                                         const Sensor<double>& sensor, const std::vector<Placement<T>>& X) {
   std::vector<double> position, rotation, data(static_cast<std::size_t>(f.count));
   for (const Geom<T>& geom : m.world.contacts.geom) {
-    const Placement<double> X = cast<double>(in_world<T>(s.X, geom.place));
-    for (int k = 0; k < 3; k++) position.push_back(X.r(k));
-    for (int k = 0; k < 9; k++) rotation.push_back(X.R(k / 3, k % 3));
+    const Placement<double> at = cast<double>(in_world<T>(X, geom.place));
+    for (int k = 0; k < 3; k++) position.push_back(at.r(k));
+    for (int k = 0; k < 9; k++) rotation.push_back(at.R(k / 3, k % 3));
   }
-  measure(f, scene, {position.data(), rotation.data()}, cast<double>(in_world<T>(s.X, cast<T>(sensor.place))),
+  measure(f, scene, {position.data(), rotation.data()}, cast<double>(in_world<T>(X, cast<T>(sensor.place))),
           data.data());
   return {data.begin(), data.end()};
 }
 
-// Return the first `count` numbers of f(instance) for all instances, (B, count).
-template <class T> Buffer for_each_instance(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
+// Return numbers of f(model, placements of the bodies) for all instances, (B, count), from number `first` on.
+template <class T>
+Buffer for_each_instance(const Robot& robot, const WorldMoment& at, int first, int count, const auto& f) {
   const Model<T> m = cast<T>(robot.model);
   const Buffer out(at.q.precision, at.q.instances, count);
   for (long i = 0; i < at.q.instances; i++) {
-    const std::vector<T> found = f(m, Instance<T>(m, at, i));
-    for (long c = 0; c < count; c++) out.component<T>(c)[i] = found[static_cast<std::size_t>(c)];
+    const std::vector<T> found = f(m, placements(m, at.q, i));
+    for (long c = 0; c < count; c++) out.component<T>(c)[i] = found[static_cast<std::size_t>(first + c)];
   }
   return out;
 }
-Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int count, const auto& f) {
-  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
-  return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, count, f)
-                                              : for_each_instance<double>(robot, at, count, f);
+Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int first, int count, const auto& f) {
+  if (!at.parameters.empty())
+    throw Error(
+        "sites, range finders and distances between shapes without a closed form are not measured in a world "
+        "with parameters; " +
+        at.parameters.begin()->first + " is one");
+  return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, first, count, f)
+                                              : for_each_instance<double>(robot, at, first, count, f);
 }
 
 // Return the reason why a sensor cannot be measured, or an empty text.
@@ -138,7 +106,8 @@ std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const
   return all;
 }
 
-WorldReadings::WorldReadings(const Robot& robot) : robot_(robot) {
+WorldReadings::WorldReadings(Evaluator& evaluator) : evaluator_(evaluator), robot_(evaluator.robot()) {
+  const Robot& robot = robot_;
   const auto& all = robot.model.world.sensor;
   const auto casts = [](const auto& s) { return s.kind == SensorKind::RangeFinder; };
   if (!robot.source || std::none_of(all.begin(), all.end(), casts)) return;
@@ -200,26 +169,68 @@ bool WorldReadings::is_at_solve(int sensor) const {
 }
 
 Buffer WorldReadings::measure(int sensor, const WorldMoment& at) const {
-  const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
+  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
+  const World<double>& w = robot_.model.world;
+  const auto& s = w.sensor.at(static_cast<std::size_t>(sensor));
   if (s.kind == SensorKind::RangeFinder) {
     const auto f =
         std::find_if(finders_.begin(), finders_.end(), [&](const RangeFinder& x) { return x.first == s.first; });
-    return in_its_precision(robot_, at, s.count, [&]<class T>(const Model<T>& m, const Instance<T>& instance) {
-      return ranges(*f, *scene_, m, s, instance);
-    });
+    return in_its_precision(robot_, at, 0, s.count,
+                            [&]<class T>(const Model<T>& m, const auto& X) { return ranges(*f, *scene_, m, s, X); });
   }
-  return in_its_precision(robot_, at, s.count, [&](const auto& m, const auto& instance) {
-    const auto data = sensordata(m, instance, at.time);
-    return std::vector(data.begin() + s.first, data.begin() + s.first + s.count);
-  });
+  if (s.by_loops)
+    return in_its_precision(robot_, at, s.first, s.count, [&]<class T>(const Model<T>& m, const auto& X) {
+      std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
+      put_distances_by_loops<T>(m.world, [&](const Geom<T>& geom) { return geom_placement<T>(X, geom); }, data.data());
+      return data;
+    });
+  return by_operation(s, at);
+}
+
+// Run the operation `sensors` with its optional inputs.
+Buffer WorldReadings::by_operation(const Sensor<double>& s, const WorldMoment& at) const {
+  const OpRow& row = evaluator_.op(evaluator_.op("sensors").given);
+  const Precision p = at.q.precision;
+  const long n = at.q.instances;
+  int most = 1;
+  for (const OpRow::Argument& a : row.in) most = std::max(most, a.components);
+  const Buffer zeros(p, 1, most), time(p, 1, 1), data(p, n, row.out[0].components), out(p, n, s.count);
+  if (p == Precision::float32) time.component<float>(0)[0] = static_cast<float>(at.time);
+  else time.component<double>(0)[0] = at.time;
+  std::map<std::string, ArrayRef> known = at.parameters;
+  known.insert({{"q", at.q},
+                {"v", at.v},
+                {"a", at.qacc},
+                {"act", at.act},
+                {"ctrl", at.ctrl},
+                {"t", time.ref()},
+                {"row_force", at.row_force},
+                {"contact_link", at.contact_link},
+                {"contact_sensor", at.contact_sensor}});
+  std::vector<ArrayRef> in;
+  for (const OpRow::Argument& a : row.in) {
+    const auto found = known.find(std::string(a.name));
+    ArrayRef x = found != known.end() && found->second.data ? found->second : zeros.ref();
+    x.components = a.components;
+    if (x.instances != n) x.instances = n, x.instance_stride = 0, x.padded = false;  // one row for all instances
+    in.push_back(x);
+  }
+  evaluator_.run(row.name, in, {data.ref()}, {});
+  const auto columns = [&]<class T>(T) {
+    for (long c = 0; c < s.count; c++) std::copy_n(data.component<T>(s.first + c), n, out.component<T>(c));
+  };
+  if (p == Precision::float32) columns(0.0F);
+  else columns(0.0);
+  return out;
 }
 
 Buffer WorldReadings::place(int site, const WorldMoment& at) const {
+  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
   const WorldTables<double> t(tables());
   const Frame<double> frame =
       Places<double>(robot_, t, robot_.source->link_names, robot_.source->joint_names).site(site);
-  return in_its_precision(robot_, at, 3, [&]<class T>(const Model<T>&, const Instance<T>& s) {
-    const Vec3<T> r = (s.X[static_cast<std::size_t>(frame.body)] * cast<T>(frame.X)).r;
+  return in_its_precision(robot_, at, 0, 3, [&]<class T>(const Model<T>&, const std::vector<Placement<T>>& X) {
+    const Vec3<T> r = (X[static_cast<std::size_t>(frame.body)] * cast<T>(frame.X)).r;
     return std::vector<T>{r[0], r[1], r[2]};
   });
 }

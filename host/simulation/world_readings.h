@@ -1,11 +1,13 @@
-// Readings of a world by the names in its file: sensors, positions of sites, contact forces. They are computed for one
-// instance at a time, by the algorithms of core/sensor, in the precision of the state.
+// Readings of a world by the names in its file: sensors, positions of sites, contact forces, in the precision of the
+// state. The operation `sensors` measures all sensors but range finders and distances that need loops.
 #pragma once
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "host/engine/evaluator.h"
 #include "host/memory/buffer.h"
 #include "host/world/ray_scene.h"
 #include "host/world/world_of.h"
@@ -17,6 +19,7 @@ struct WorldMoment {
   ArrayRef q{}, v{}, act{}, ctrl{};
   ArrayRef qacc{}, row_force{}, contact_link{}, contact_sensor{};  // of the solver
   double time = 0;                                                 // [s]
+  std::map<std::string, ArrayRef> parameters{};                    // of the evaluator, by name
 };
 
 // Return the arrays of a step that a moment contains, with their components (host/simulation/world_sequence.h).
@@ -33,7 +36,7 @@ void measure_distances(const Robot& robot, long n, const double* position, const
 
 class WorldReadings {
  public:
-  explicit WorldReadings(const Robot& robot);  // must outlive this object
+  explicit WorldReadings(Evaluator& evaluator);  // must outlive this object
 
   // Return the number of an element. Throws Error for an unknown name, for a robot whose world was not read from a
   // file, and for a sensor that cannot be measured here, with the reason.
@@ -60,7 +63,9 @@ class WorldReadings {
   int number_of(const std::string& kind, const std::string& count, const std::string& addresses,
                 const std::string& name, bool required = true) const;
   const MujocoTables& tables() const;
+  Buffer by_operation(const Sensor<double>& sensor, const WorldMoment& moment) const;
 
+  Evaluator& evaluator_;
   const Robot& robot_;
   std::vector<RangeFinder> finders_;
   std::optional<RayScene> scene_;  // if there are range finders

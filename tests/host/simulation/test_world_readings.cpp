@@ -242,6 +242,25 @@ TEST(WorldReadings, LimitsHaveDistanceRateAndForceOfTheirRow) {
   expect_near(s.sensor("f"), {2 * 9.81 * 0.5 * std::cos(angle)}, 1e-6, "force");
 }
 
+TEST(WorldReadings, ReadTheParametersOfEachInstance) {
+  const Robot robot = with_sensors(kAll);
+  Evaluator e(robot, {.threads = 1, .parameters = {"gravity"}});
+  Simulation s(e, 2, {}, Precision::float64);
+  const Buffer gravity(Precision::float64, 2, 3);
+  gravity.component<double>(2)[0] = -9.81, gravity.component<double>(2)[1] = -3;
+  s.parameter("gravity", gravity.ref());
+  place(s, 0.1, 0, 0);
+  for (int k = 0; k < 1000; k++) s.step();
+  const std::vector<double> imu = numbers_of(s.sensor("imu").ref()), sole = numbers_of(s.sensor("sole").ref());
+  EXPECT_NEAR(imu[2], 9.81, 1e-6);
+  EXPECT_NEAR(imu[5], 3, 1e-6);
+  EXPECT_NEAR(sole[0], 2 * 9.81, 1e-4);
+  EXPECT_NEAR(sole[1], 6, 1e-4);
+  EXPECT_EQ(message([&] { s.site("tip"); }),
+            "sites, range finders and distances between shapes without a closed form are not measured in a world with "
+            "parameters; gravity is one");
+}
+
 TEST(WorldReadings, NameWhatTheyDoNotHave) {
   const Robot robot = with_sensors({{kAccelerometer, "imu", 3}, {kGyro, "eye", 3}});
   Evaluator e(robot, {.threads = 1});
