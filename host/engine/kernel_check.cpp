@@ -133,10 +133,12 @@ SampledRow sample_row(const OpRow& row, const Robot& robot, int count, unsigned 
 SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const OpRow& row, const SampledRow& inputs) {
   const bool single = precision == Precision::float32;
   const long count = static_cast<long>(inputs.in[0][0].size());
+  // an array without components has an address, too, which kernels move on
+  const auto components = [](long n) { return std::max(n, 1L); };
   std::vector<Buffer> buffers;
   std::vector<Array> in, out;
   for (const auto& array : inputs.in) {
-    const Buffer& b = buffers.emplace_back(precision, count, static_cast<long>(array.size()));
+    const Buffer& b = buffers.emplace_back(precision, count, components(static_cast<long>(array.size())));
     single ? fill<float>(b, array) : fill<double>(b, array);
     in.push_back({b.ref().data, b.stride()});
   }
@@ -150,7 +152,7 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   const std::size_t first = buffers.size();
   SampledArrays results;
   for (const auto& a : row.out) {
-    const Buffer& b = buffers.emplace_back(precision, count, a.components);
+    const Buffer& b = buffers.emplace_back(precision, count, components(a.components));
     out.push_back({b.ref().data, b.stride()});
     results.emplace_back(a.components, std::vector<double>(count));
   }
