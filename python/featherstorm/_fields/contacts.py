@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from .constraints import Constraints
-from .turns import cross_force
+from .turns import cross, cross_force, joined
 from .velocities import momentum
 
 ISLANDS = int(mujoco.mjNISLAND)
@@ -57,10 +57,14 @@ class Contacts(Constraints):
         return self.selected(kind, index)[:3]
 
     @property
+    def joins_bodies(self) -> bool:
+        """Whether an equality joins two bodies (connect, weld)."""
+        return any(rows > 1 for _, rows in self.equalities)
+
+    @property
     def forces_on_bodies(self) -> tuple[Any, Any]:
         """Forces of constraint rows, and sums of contacts on bodies, flat; zeros where a model has none."""
-        joined = any(rows > 1 for _, rows in self.equalities)
-        row_force = self.state("row_force") if joined else np.zeros(self.shapes["row_force"])
+        row_force = self.state("row_force") if self.joins_bodies else np.zeros(self.shapes["row_force"])
         links = self.state(LINK) if self.pairs else np.zeros(self.shapes[LINK])
         return row_force, links.ravel()
 
@@ -68,10 +72,16 @@ class Contacts(Constraints):
     def outer_forces(self) -> list[Any]:
         """Forces on each body: applied, of contacts, of equalities that join two bodies."""
         m, wrenches = self.m, self.state("xfrc_applied")
-        if m.nv:
-            found = self.run("constraint_wrenches", self.state("qpos"), *self.forces_on_bodies)[0]
+        if self.joins_bodies:
+            no_contacts = np.zeros(self.shapes[LINK]).ravel()
+            found = self.run("constraint_wrenches", self.state("qpos"), self.state("row_force"), no_contacts)[0]
             wrenches = wrenches + found.reshape(m.nbody, 6)
-        return [np.zeros(6), *(self.about_centre(b, wrenches[b]) for b in range(1, m.nbody))]
+        total = [np.zeros(6), *(self.about_centre(b, wrenches[b]) for b in range(1, m.nbody))]
+        # contacts are summed about a point of their own, from which no pose of a body is needed
+        for b in sorted({int(m.geom_bodyid[g]) for pair in self.pairs for g in pair["geom"]} - {0}):
+            x = self.state(LINK)[b]
+            total[b] = total[b] + joined(x[3:6] + cross(x[6:9] - self.centre_of(b), x[:3]), x[:3])
+        return total
 
     def cfrc_ext(self) -> Any:
         return self.outer_forces
