@@ -58,7 +58,7 @@ class Contacts(Constraints):
 
     @property
     def joins_bodies(self) -> bool:
-        """Whether an equality joins two bodies (connect, weld)."""
+        """True if an equality joins two bodies (connect, weld)."""
         return any(rows > 1 for _, rows in self.equalities)
 
     @property
