@@ -10,11 +10,14 @@
 
 namespace featherstorm {
 
+// A row: distance to the limit, and its rate.
+template <class T> struct LimitSide { T position, velocity; };
+
 // Writes row i, except its Jacobian.
 template <class T, class P>
-FS_HD void set_limit_row(const auto& w, const Limit<P>& l, const T& position, const T& velocity, const auto& rows,
-                         int i) {
-  const T zero(0.0), r = position - T(l.margin), d = impedance_at(l.softness, r);
+FS_HD void set_limit_row(const auto& w, const Limit<P>& l, const LimitSide<T>& side, const auto& rows, int i) {
+  const T zero(0.0), position = side.position, velocity = side.velocity;
+  const T r = position - T(l.margin), d = impedance_at(l.softness, r);
   const RowAnswer<T> answer = row_answer(row_law<T>(w), l.softness, d, T(l.inverse_inertia), RowSpring::Yields);
   const auto active = r < zero;
   set_row(rows, i, position, T(select(active, rcp(answer.R), zero)), reference_acceleration(answer, r, velocity));
@@ -35,6 +38,16 @@ template <class T> FS_HD BallTurn<T> ball_turn(const Quaternion<T>& Q) {
           {select(turns, u.x() * sign, one), select(turns, u.y() * sign, zero), select(turns, u.z() * sign, zero)}};
 }
 
+template <class T, class P>
+FS_HD LimitSide<T> ball_side(const Limit<P>& l, const BallTurn<T>& turn, const auto& v) {
+  return {T(T(l.upper) - turn.angle), T(-dot(turn.axis, vector_at<T>(v, l.v)))};
+}
+// The row of the lower (0) or upper (1) limit of a coordinate or tendon y.
+template <class T, class P> FS_HD LimitSide<T> limit_side(const Limit<P>& l, int side, const T& y, const T& rate) {
+  if (side == 0) return {T(y - T(l.lower)), rate};
+  return {T(T(l.upper) - y), T(-rate)};
+}
+
 // in   q (nq), v (nv), tendon_length (nt) [m], tendon_J (nt nv)
 // out  rows (rows_of_limits)
 // Cost O(rows), plus clearing J. A row of a tendon costs O(nv).
@@ -47,7 +60,7 @@ FS_HD void limit_rows(const auto& m, const auto& w, const auto& q, const auto& v
       const BallTurn<T> turn = ball_turn(quaternion_at<T>(q, l.q));
       const auto row = clear_row<T>(rows, i, m.nv);
       for (int k = 0; k < 3; k++) row[l.v + k] = -turn.axis(k);
-      set_limit_row(w, l, T(T(l.upper) - turn.angle), T(-dot(turn.axis, vector_at<T>(v, l.v))), rows, i);
+      set_limit_row(w, l, ball_side(l, turn, v), rows, i);
       i++;
       continue;
     }
@@ -62,8 +75,7 @@ FS_HD void limit_rows(const auto& m, const auto& w, const auto& q, const auto& v
       lower[l.v] = T(1.0), upper[l.v] = T(-1.0);
       velocity = v[l.v];
     }
-    set_limit_row(w, l, T(y - T(l.lower)), velocity, rows, i);
-    set_limit_row(w, l, T(T(l.upper) - y), T(-velocity), rows, i + 1);
+    for (int side = 0; side < 2; side++) set_limit_row(w, l, limit_side(l, side, y, velocity), rows, i + side);
     i += 2;
   }
 }

@@ -31,15 +31,12 @@ template <class T>
 FS_HD void constraint_wrenches(const auto& w, const auto& X, const auto& q, const auto& contact_link,
                                const auto& row_force, auto wrench) {
   const int links = w.n_links();
-  const auto three = [](const auto& array, int first) {
-    return Vec3<T>{T(array[first]), T(array[first + 1]), T(array[first + 2])};
-  };
   for (int k = 0; k < 6 * links; k++) wrench[k] = T(0.0);
   if constexpr (is_given<std::remove_cvref_t<decltype(contact_link)>>)
     for (int l = 1; l < links; l++) {
       const int at = link_numbers * l;
-      add_link_wrench(w, X, l, three(contact_link, at + 6), three(contact_link, at + 3), three(contact_link, at),
-                      wrench);
+      add_link_wrench(w, X, l, vector_at<T>(contact_link, at + 6), vector_at<T>(contact_link, at + 3),
+                      vector_at<T>(contact_link, at), wrench);
     }
   if constexpr (is_given<std::remove_cvref_t<decltype(row_force)>>) {
     int row = 0;
@@ -47,11 +44,12 @@ FS_HD void constraint_wrenches(const auto& w, const auto& X, const auto& q, cons
       const int first = row;
       row += rows_of(e);
       if (rows_of(e) < 3) continue;
-      const Vec3<T> f = three(row_force, first);
+      const Vec3<T> f = vector_at<T>(row_force, first);
       Vec3<T> n = zero3<T>();
       if (e.kind == EqualityKind::Weld) {
         const Mat3<T> R = in_world<T>(X, e.place[1]).R;
-        n = R * weld_axis(relative_orientation<T>(e, q), T(T(0.5) * T(e.torque_scale)), three(row_force, first + 3));
+        n = R *
+            weld_axis(relative_orientation<T>(e, q), T(T(0.5) * T(e.torque_scale)), vector_at<T>(row_force, first + 3));
       }
       for (int k = 0; k < 2; k++)
         if (e.link[k] > 0)

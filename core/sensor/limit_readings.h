@@ -8,32 +8,25 @@
 
 namespace featherstorm {
 
-FS_HD bool measures_tendon_limits(SensorKind kind) { return kind >= SensorKind::TendonLimitPosition; }
-
-// in   motion, tendons       as for `sensors`
-// in   row_force             (rows of constraints)
+// in   motion, tendons  as for `sensors`
+// in   row_force (rows of constraints) [N | N m]
 template <class T>
 FS_HD T limit_reading(const auto& m, const auto& w, const auto& sensor, const auto& motion, const auto& tendons,
                       const auto& row_force) {
   const T zero(0.0), one(1.0);
-  const bool tendon = measures_tendon_limits(sensor.kind);
+  const SensorKind kind = sensor.kind;
+  const bool tendon = kind >= SensorKind::TendonLimitPosition;
+  const bool force = kind == SensorKind::JointLimitForce || kind == SensorKind::TendonLimitForce;
+  const bool velocity = kind == SensorKind::JointLimitVelocity || kind == SensorKind::TendonLimitVelocity;
   int row = rows_of_equalities(w.constraints) + rows_of_friction(w.constraints);
   for (const auto& l : w.constraints.limit) {
-    const bool is_it = tendon ? l.kind == LimitKind::Tendon && l.tendon == sensor.index
-                              : l.kind != LimitKind::Tendon && l.v == m.body[sensor.body].v;
-    if (!is_it) {
+    const bool measured = tendon ? l.kind == LimitKind::Tendon && l.tendon == sensor.index
+                                 : l.kind != LimitKind::Tendon && l.v == m.body[sensor.body].v;
+    if (!measured) {
       row += rows_of(l);
       continue;
     }
-    T distance[2], rate[2], moves = one;
-    if (l.kind == LimitKind::Ball) {
-      const BallTurn<T> turn = ball_turn(quaternion_at<T>(motion.q, l.q));
-      distance[0] = T(l.upper) - turn.angle, rate[0] = -dot(turn.axis, vector_at<T>(motion.v, l.v));
-    } else {
-      const T y = tendon ? T(tendons.length[l.tendon]) : T(motion.q[l.q]);
-      rate[0] = tendon ? T(tendons.velocity[l.tendon]) : T(motion.v[l.v]), rate[1] = -rate[0];
-      distance[0] = y - T(l.lower), distance[1] = T(l.upper) - y;
-    }
+    T moves = one;
     if (tendon) {  // a row whose Jacobian is zero does not exist
       T sum = zero;
       for (int k = 0; k < m.nv; k++) sum = sum + abs(T(tendons.J[l.tendon * m.nv + k]));
@@ -41,11 +34,11 @@ FS_HD T limit_reading(const auto& m, const auto& w, const auto& sensor, const au
     }
     T found = zero;
     for (int k = rows_of(l) - 1; k >= 0; k--) {
-      const T r = distance[k] - T(l.margin);
-      const bool force = sensor.kind == SensorKind::JointLimitForce || sensor.kind == SensorKind::TendonLimitForce;
-      const bool speed =
-          sensor.kind == SensorKind::JointLimitVelocity || sensor.kind == SensorKind::TendonLimitVelocity;
-      const T value = force ? T(row_force[row + k]) : speed ? rate[k] : r;
+      LimitSide<T> side;
+      if (l.kind == LimitKind::Ball) side = ball_side(l, ball_turn(quaternion_at<T>(motion.q, l.q)), motion.v);
+      else if (tendon) side = limit_side(l, k, T(tendons.length[l.tendon]), T(tendons.velocity[l.tendon]));
+      else side = limit_side(l, k, T(motion.q[l.q]), T(motion.v[l.v]));
+      const T r = side.position - T(l.margin), value = force ? T(row_force[row + k]) : velocity ? side.velocity : r;
       found = select(r < zero, select(zero < moves, value, found), found);
     }
     return found;

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 
 #include "core/collision/ray_surfaces.h"
+#include "core/joint/ball.h"
 #include "core/world/contacts.h"
 #include "host/world/element_name.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
 namespace {
-
-Vec3d vector_at(const double* x) { return {x[0], x[1], x[2]}; }
 
 struct Triangles {
   std::vector<Vec3d> vertex;
@@ -25,7 +23,7 @@ Triangles triangles_of(const MujocoTables& t, int mesh) {
   Triangles r;
   const int vertex = t.integer("mesh_vertadr", mesh), face = t.integer("mesh_faceadr", mesh);
   for (int k = 0; k < t.integer("mesh_vertnum", mesh); k++) {
-    r.vertex.push_back(vector_at(t.row("mesh_vert", vertex + k, 3).data()));
+    r.vertex.push_back(vector_at<double>(t.row("mesh_vert", vertex + k, 3), 0));
     r.radius = std::max(r.radius, std::sqrt(dot(r.vertex.back(), r.vertex.back())) * (1 + 1e-9));
   }
   for (int k = 0; k < t.integer("mesh_facenum", mesh); k++)
@@ -88,7 +86,7 @@ RayScene::RayScene(const MujocoTables& t) : self_(std::make_unique<Implementatio
     if (type == GeomType::Mesh && !self_->mesh.contains(data)) self_->mesh.emplace(data, triangles_of(t, data));
     if (type == GeomType::HeightField && !self_->field.contains(data))
       self_->field.emplace(data, height_field_of(t, data));
-    self_->geom.push_back({type, vector_at(t.row("geom_size", i, 3).data()), t.integer("geom_bodyid", i), data,
+    self_->geom.push_back({type, vector_at<double>(t.row("geom_size", i, 3), 0), t.integer("geom_bodyid", i), data,
                            element_name(t, "geom", "name_geomadr", i)});
     self_->visible.push_back(is_visible(t, i));
   }
@@ -110,8 +108,9 @@ SceneHit RayScene::cast(const PlacedGeoms& placed, const std::vector<char>& seen
     if (!seen[g] || shape.body == excluded_body) continue;
     const double* const R = placed.rotation + 9 * g;
     const Mat3d to_world = rows<double>(R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8]);
-    const Vec3d from = transpose_times(to_world, Vec3d(p - vector_at(placed.position + 3 * g)));
-    const Vec3d size = placed.size ? vector_at(placed.size + 3 * g) : shape.size;
+    const Vec3d from =
+        transpose_times(to_world, Vec3d(p - vector_at<double>(placed.position, 3 * static_cast<int>(g))));
+    const Vec3d size = placed.size ? vector_at<double>(placed.size, 3 * static_cast<int>(g)) : shape.size;
     const RayHit<double> hit = self_->hit(shape, size, from, transpose_times(to_world, v));
     if (!(hit.x < best)) continue;
     best = hit.x, nearest.geom = static_cast<int>(g), normal = to_world * hit.normal;
@@ -132,8 +131,7 @@ void set_pixel_rays(RangeFinder& f, const MujocoTables& t) {
   const int k = f.object, width = static_cast<int>(t.row("cam_resolution", k, 2)[0]),
             height = static_cast<int>(t.row("cam_resolution", k, 2)[1]);
   const double size[2] = {static_cast<double>(width), static_cast<double>(height)}, fovy = t.real("cam_fovy", k);
-  const auto sensor = t.row("cam_sensorsize", k, 2), lens = t.row("cam_intrinsic", k, 4);
-  const bool has_size = sensor[0] != 0 && sensor[1] != 0;
+  const auto [focal, middle] = lens_of(t, k);
   for (int row = 0; row < height; row++)
     for (int column = 0; column < width; column++) {
       const double pixel[2] = {column + 0.5, row + 0.5};
@@ -143,15 +141,7 @@ void set_pixel_rays(RangeFinder& f, const MujocoTables& t) {
         f.origin.push_back({along[0], -along[1], 0}), f.direction.push_back({0, 0, -1});
         continue;
       }
-      for (int i = 0; i < 2; i++) {
-        const auto over_sensor = [&](std::size_t at) {  // in float, as the numbers are and as MuJoCo divides them
-          return static_cast<double>(static_cast<float>(lens[at]) / static_cast<float>(sensor[at % 2])) * size[i];
-        };
-        const auto component = static_cast<std::size_t>(i);
-        const double focal = has_size ? over_sensor(component) : height / 2.0 / std::tan(fovy * std::numbers::pi / 360);
-        const double middle = has_size ? over_sensor(2 + component) : size[i] / 2;
-        along[i] = (pixel[i] - middle) / focal;
-      }
+      for (std::size_t i = 0; i < 2; i++) along[i] = (pixel[i] - middle[i]) / focal[i];
       const Vec3d v{along[0], -along[1], -1};
       f.origin.push_back(zero3<double>()), f.direction.push_back(v * (1 / std::sqrt(dot(v, v))));
     }

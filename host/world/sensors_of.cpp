@@ -210,15 +210,9 @@ template <class T> class Reader {
     if (s.kind == CameraProjection) set_image(s, id);
   }
   void set_image(Sensor<T>& s, int id) const {
-    constexpr double degree = std::numbers::pi / 180;
-    const auto pixels = t_.row("cam_resolution", id, 2), size = t_.row("cam_sensorsize", id, 2),
-               lens = t_.row("cam_intrinsic", id, 4);
-    for (std::size_t k = 0; k < 2; k++) {
-      const double angle = t_.row("cam_fovy", id)[0] * degree;
-      const bool has_size = size[0] != 0 && size[1] != 0;
-      s.focal[k] = T(has_size ? lens[k] / size[k] * pixels[k] : 0.5 / std::tan(0.5 * angle) * pixels[1]);
-      s.middle[k] = T(0.5 * pixels[k]);
-    }
+    const Lens lens = lens_of(t_.tables(), id);
+    const auto pixels = t_.row("cam_resolution", id, 2);
+    for (std::size_t k = 0; k < 2; k++) s.focal[k] = T(lens.focal[k]), s.middle[k] = T(0.5 * pixels[k]);
   }
   // Sets the geoms of both objects; for a body, all of its geoms.
   void set_geoms(Sensor<T>& s) const {
@@ -307,6 +301,22 @@ template <class T> History<T> history_of(const WorldTables<T>& t, int i) {
 }
 
 }  // namespace
+
+Lens lens_of(const MujocoTables& t, int camera) {
+  const auto pixels = t.row("cam_resolution", camera, 2), size = t.row("cam_sensorsize", camera, 2),
+             intrinsic = t.row("cam_intrinsic", camera, 4);
+  const double half = t.real("cam_fovy", camera) * std::numbers::pi / 360;
+  Lens r;
+  for (std::size_t k = 0; k < 2; k++) {
+    const bool has_size = size[0] != 0 && size[1] != 0;
+    const auto in_pixels = [&](double x) {  // divided in float, as MuJoCo stores and divides these numbers
+      return static_cast<double>(static_cast<float>(x) / static_cast<float>(size[k])) * pixels[k];
+    };
+    r.focal[k] = has_size ? in_pixels(intrinsic[k]) : 0.5 / std::tan(half) * pixels[1];
+    r.middle[k] = has_size ? in_pixels(intrinsic[2 + k]) : 0.5 * pixels[k];
+  }
+  return r;
+}
 
 template <class T> void add_sensors(World<T>& w, const WorldTables<T>& t, const Places<T>& places) {
   constexpr int no_sensors = 1 << 13;  // mjtDisableBit

@@ -1,5 +1,7 @@
 // Makes the world of a robot from the compiled MuJoCo model from which the robot was made.
 #pragma once
+#include <array>
+
 #include "host/world/places.h"
 
 namespace featherstorm {
@@ -29,6 +31,9 @@ template <class T> void add_constraints(World<T>& world, const WorldTables<T>& t
 // The indices in the file of the world's equalities, in order. Equalities that hold only fixed bodies are not among
 // them.
 template <class T> std::vector<int> held_equalities(const WorldTables<T>& tables, const Places<T>& places);
+// Focal lengths and principal point of a camera [pixel].
+struct Lens { std::array<double, 2> focal, middle; };
+Lens lens_of(const MujocoTables& tables, int camera);
 HeightField<double> height_field_of(const MujocoTables& tables, int number);
 // Geoms too.
 template <class T>

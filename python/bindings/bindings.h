@@ -6,6 +6,7 @@
 
 #include "core/trace/program.h"
 #include "host/engine/evaluator.h"
+#include "host/world/mujoco_tables.h"
 
 namespace featherstorm {
 
@@ -23,6 +24,8 @@ void bind_rays(nanobind::module_& module);       // rays against geoms
 Precision precision_of(const std::string& dtype);
 // Throws Error for a type of geom (mjtGeom) without rays in closed form (core/collision/ray.h).
 void check_closed_ray(int type);
+// The arrays of a compiled MuJoCo model by name, flat, as float64.
+MujocoTables tables_of(const nanobind::dict& arrays);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/joint/ball.h"
 #include "host/world/ray_scene.h"
 #include "python/bindings/bindings.h"
 
@@ -17,20 +18,8 @@ namespace nb = nanobind;
 using nb::literals::operator""_a;
 
 template <class T, class... Shape> using Numbers = nb::ndarray<T, Shape..., nb::c_contig, nb::device::cpu>;
-using Table = Numbers<const double, nb::ndim<1>>;
 using Row = Numbers<const double, nb::shape<-1, -1>>;  // (instances, n)
 using Points = Numbers<const double, nb::shape<-1, -1, 3>>;
-
-Vec3<double> vector_at(const double* x) { return {x[0], x[1], x[2]}; }
-
-MujocoTables tables_of(const nb::dict& all) {
-  MujocoTables t;
-  for (const auto& [name, numbers] : all) {
-    const auto array = nb::cast<Table>(numbers);
-    t.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
-  }
-  return t;
-}
 
 void check(bool right, const char* who) {
   if (!right) throw Error(std::string(who) + ": arrays have other shapes than the model's geoms, sites and cameras");
@@ -72,8 +61,8 @@ void cast_all(const Scene& s, const Row& position, const Row& rotation, const st
   const std::vector<char> those(seen.begin(), seen.end());
   const nb::gil_scoped_release released;
   for (std::size_t i = 0; i < n * k; i++) {
-    const SceneHit hit = s.rays.cast(geoms.of(i / k), those, excluded.data()[i], vector_at(p.data() + 3 * i),
-                                     vector_at(v.data() + 3 * i));
+    const SceneHit hit = s.rays.cast(geoms.of(i / k), those, excluded.data()[i], vector_at<double>(p.data() + 3 * i, 0),
+                                     vector_at<double>(v.data() + 3 * i, 0));
     distance.data()[i] = hit.distance, geom.data()[i] = hit.geom;
     for (int c = 0; c < 3; c++) normal.data()[3 * i + static_cast<std::size_t>(c)] = hit.normal(c);
   }
@@ -101,12 +90,21 @@ void measure_all(const Scene& s, const Row& position, const Row& rotation, const
       const double* const from = R.data() + i * R.shape(1) + 9 * f.object;
       Placement<double> X;
       for (int k = 0; k < 9; k++) X.R(k / 3, k % 3) = from[k];
-      X.r = vector_at(r.data() + i * r.shape(1) + 3 * f.object);
+      X.r = vector_at<double>(r.data() + i * r.shape(1), 3 * f.object);
       measure(f, s.rays, geoms.of(i), X, data.data() + i * data.shape(1) + f.first);
     }
 }
 
 }  // namespace
+
+MujocoTables tables_of(const nb::dict& arrays) {
+  MujocoTables t;
+  for (const auto& [name, numbers] : arrays) {
+    const auto array = nb::cast<Numbers<const double, nb::ndim<1>>>(numbers);
+    t.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
+  }
+  return t;
+}
 
 void check_closed_ray(int type) {
   if (type < 0 || type > static_cast<int>(GeomType::SignedDistance) || !has_closed_ray(static_cast<GeomType>(type)))

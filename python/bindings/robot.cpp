@@ -59,13 +59,8 @@ LoopSpec loop_of(nb::handle h) {
 }
 Robot with_tables(const Robot& r, const nb::dict& tables, const std::vector<std::string>& link_names,
                   const std::vector<std::string>& joint_names, bool strict, std::optional<nb::list> read) {
-  using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
   const auto source = std::make_shared<WorldSource>();
-  source->link_names = link_names, source->joint_names = joint_names;
-  for (const auto& [name, numbers] : tables) {
-    const auto array = nb::cast<Numbers>(numbers);
-    source->tables.set(nb::cast<std::string>(name), {array.data(), array.data() + array.shape(0)});
-  }
+  source->tables = tables_of(tables), source->link_names = link_names, source->joint_names = joint_names;
   Robot copy = r;
   std::vector<std::string> left_out;
   std::set<std::string> names;

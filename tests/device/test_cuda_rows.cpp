@@ -134,14 +134,22 @@ void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<La
         if ((rows == Rows::All || closure) && on_device<Op>(robot.model)) agrees<Op, Real>(e, n, layout);
       });
 }
+Robot all_joints(unsigned seed, int bodies) {
+  RandomOptions o;
+  o.bodies = bodies, o.floating = true;
+  o.types.pop_back();  // no user-defined joints
+  return random_robot(seed, o);
+}
 
-// Robots of the size that users have; tests/device/test_every_operation.cpp has small ones, with all types of joints.
 TEST(CudaRows, AgreesWithTheCpuForEveryOperationInFloat) {
-  every_op_agrees<float>(load("go2"), {1, 67}, {Layout::by_components});
-  every_op_agrees<float>(load("atlas"), {17}, {Layout::by_instances});
+  every_op_agrees<float>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
+  every_op_agrees<float>(load("iiwa14"), {17}, {Layout::by_components});
+  every_op_agrees<float>(load("atlas"), {17}, {Layout::by_components});
 }
 TEST(CudaRows, AgreesWithTheCpuForEveryOperationInDouble) {
-  every_op_agrees<double>(load("go2"), {67}, {Layout::backwards});
+  every_op_agrees<double>(load("go2"), {1, 67}, {Layout::by_components, Layout::by_instances, Layout::backwards});
+  every_op_agrees<double>(all_joints(3, 9), {17}, {Layout::by_components, Layout::by_instances});
+  every_op_agrees<double>(load("atlas"), {17}, {Layout::by_components});
 }
 
 TEST(CudaRows, AgreesWithTheCpuOnClosedRobots) {

@@ -200,9 +200,9 @@ class Frames:
     def pixel(self, camera: int, point: Any) -> Any:
         """Project a point in a camera's axes into its image [pixel], as core/sensor/frames.h does."""
         m = self.m
-        pixels, size = np.asarray(m.cam_resolution[camera], float), np.asarray(m.cam_sensorsize[camera], float)
+        pixels, size = np.asarray(m.cam_resolution[camera], float), m.cam_sensorsize[camera]
         if size.all():
-            focal = m.cam_intrinsic[camera][:2] / size * pixels
+            focal = np.asarray(m.cam_intrinsic[camera][:2] / size, float) * pixels  # divided in float, as in MuJoCo
         else:
             focal = np.full(2, 0.5 / np.tan(np.radians(m.cam_fovy[camera]) / 2) * pixels[1])
         z = point[2]

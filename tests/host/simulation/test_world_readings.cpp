@@ -124,6 +124,9 @@ TEST(WorldReadings, MeasureMotionWhereItIsAndForcesWhereTheyWere) {
   s.step();
   // free fall: v = (1, 2 * 0.3, -g t) at the tip, which turns with the box
   const double t = 3 * 0.002, angle = 2 * t, c = std::cos(angle), n = std::sin(angle);
+  Simulation none(e, 0, {}, Precision::float64);
+  EXPECT_EQ(none.sensor("imu").ref().instances, 0);
+  EXPECT_EQ(none.sensor("imu").ref().components, 3);
   expect_near(s.sensor("speed"), {c, 0.6 - n, -9.81 * t}, 1e-9, "speed");
   expect_near(s.sensor("gyro"), {0, 0, 2}, 1e-9, "gyro");
   expect_near(s.site("tip"), {t + 0.3 * c, 0.3 * n, 5.1 - 9.81 * 0.002 * 0.002 * 6}, 1e-9, "tip");
