@@ -6,22 +6,20 @@ Modules of this folder import MuJoCo 4. `import featherstorm` must not import it
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__all__ = ["contacts", "distances", "inputs", "instance", "kernels", "ranges", "sensors", "state", "table"]
+from .._optional import at_first_use
+
+__all__ = ["apart", "contacts", "inputs", "instance", "kernels", "rays", "sensors", "state", "table"]
 
 if TYPE_CHECKING:
-    from . import contacts, distances, inputs, instance, kernels, ranges, sensors, state, table
+    from . import apart, contacts, inputs, instance, kernels, rays, sensors, state, table
 else:
-
-    def __getattr__(name: str) -> Any:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        try:
-            importlib.import_module("mujoco.batch")
-        except ImportError as error:
-            raise ImportError(
-                "readings and parameters of a world need MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'"
-            ) from error
-        return importlib.import_module(f".{name}", __name__)
+    __getattr__ = at_first_use(
+        __name__,
+        {name: name for name in __all__},
+        (
+            "mujoco.batch",
+            "readings and parameters of a world need MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'",
+        ),
+    )

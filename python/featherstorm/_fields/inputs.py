@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._robot.mjcf import collides
-from .ranges import has_depth_images
+from .apart import has_depth_images
 
 if TYPE_CHECKING:
     import numpy.typing as npt

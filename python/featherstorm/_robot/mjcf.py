@@ -158,6 +158,12 @@ def has_measured_distance(m: Any) -> npt.NDArray[np.bool_]:
     return found
 
 
+def flat(m: Any, name: str) -> npt.NDArray[np.float64]:
+    """Return the numbers of a field of a compiled model, or of "opt.NAME" of its options; characters as their codes."""
+    values = getattr(m.opt, name[4:]) if name.startswith("opt.") else getattr(m, name)
+    return np.ravel(np.asarray(np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values, np.float64))
+
+
 def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     """Return the numbers of a compiled model by name, flat; options as "opt.name", characters as their codes."""
     hulls = HULLS if ((collides(m) | has_measured_distance(m)) & (m.geom_type == MESH)).any() else ()
@@ -168,10 +174,9 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
             if name.startswith("_") or (of is m and name.startswith(UNUSED) and name not in hulls and name not in rays):
                 continue
             values = getattr(of, name)
-            if isinstance(values, bytes):
-                values = np.frombuffer(values, np.uint8)
-            if isinstance(values, (int, float)) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiub"):
-                found[prefix + name] = np.ravel(np.asarray(values, dtype=np.float64))
+            is_array = isinstance(values, np.ndarray) and values.dtype.kind in "fiub"
+            if is_array or isinstance(values, (int, float, bytes)):
+                found[prefix + name] = flat(m, prefix + name)
     for name in LIMITS:
         found[name] = np.where(np.isinf(found[name]), np.sign(found[name]) * FAR, found[name])
     # parts of the state: active equalities, and poses of mocap bodies

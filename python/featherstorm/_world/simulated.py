@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .._fields.apart import SensorsApart
     from .._memory.library import Library
     from .._robot.law import Rigid
     from ..model import Model
@@ -233,9 +235,13 @@ class SimulatedWorld:
             own = np.asarray(self.model.parameter("geom_size"), float).reshape(-1, 3 * m.ngeom)
             sizes = np.broadcast_to(own, (self.instances, 3 * m.ngeom))
         sensordata = np.zeros((self.instances, m.nsensordata), self.dtype)
-        for sensors in (_fields.ranges.RangeFinders(m), _fields.distances.GeomDistances(m, self.model.robot)):
-            sensors.measure(lambda names: {name: pose(name) for name in names}, sensordata, sizes)
+        self.sensors_apart.measure(lambda names: {name: pose(name) for name in names}, sensordata, sizes)
         return sensordata
+
+    @cached_property
+    def sensors_apart(self) -> SensorsApart:
+        m = compiled(self.model)
+        return _fields.apart.SensorsApart(m, _fields.rays.Rays(m), self.model.robot)
 
     def report(self, state: dict[str, Any]) -> WorldReport:
         if self.reporter is None:

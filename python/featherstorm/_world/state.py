@@ -246,7 +246,7 @@ def measured_apart(model: Model, sensor: int) -> str:
         return "is a range finder"
     return (
         "measures distances between shapes without a closed form"
-        if sensor in _fields.distances.by_loops(m, model.robot)
+        if sensor in _fields.apart.distances_by_loops(m, model.robot)
         else ""
     )
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import mujoco
 import numpy as np
 
-from .._fields.rays import hits
 from .._fields.state import INTEGRATION, USER
 from .._fields.table import ACC, DATA_FIELDS, MODEL_FIELDS
 from ..device import HOST, device_number, device_of
@@ -274,8 +273,7 @@ class Batch(Simulations, NamedViews):
         for of, group in self._works(ids):
             place = np.searchsorted(numbers, group)
             sizes = of.memory.array(of.input("geom_size")) if "geom_size" in of.engine.varied else None
-            some = hits(
-                of.engine.m,
+            some = of.engine.rays.hits(
                 of.geom_poses(),
                 points[place],
                 vectors[place],

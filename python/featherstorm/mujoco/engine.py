@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
+from .._fields.apart import SensorsApart
 from .._fields.contacts import is_reading
-from .._fields.distances import GeomDistances
 from .._fields.inputs import TABLES, array_name
 from .._fields.kernels import FieldKernels
-from .._fields.ranges import RangeFinders
+from .._fields.rays import Rays
 from .._fields.sensors import open_sensors
 from .._fields.state import Layout
 from ..model import Model
@@ -94,11 +94,8 @@ class Engine:
             self.unknown = open_sensors(m, self.model.robot)
         self.left_out = sentences(m, left_out, self.unknown)
         self.fields = FieldKernels(m, self.model, sensors, self.active, dtype, self.varied)
-        measured: list[RangeFinders | GeomDistances] = [
-            RangeFinders(m),
-            *([GeomDistances(m, self.model.robot)] if self.moves else []),
-        ]
-        self.apart = [sensors for sensors in measured if sensors.some]  # sensors that no kernel measures
+        self.rays = Rays(m)
+        self.apart = SensorsApart(m, self.rays, self.model.robot if self.moves else None)
         clamps = not int(m.opt.disableflags) & NO_CLAMP
         self.clamps = np.asarray(m.actuator_ctrllimited, bool).reshape(m.nu) & clamps
         self.timestep = float(m.opt.timestep)

@@ -245,7 +245,7 @@ def poses(engine: Engine, given: NamedColumns, names: list[str], buffers: NamedB
 
 def measures_apart(engine: Engine, parts: tuple[str, ...]) -> bool:
     """Return whether requested sensors are range finders, or measure distances that loops find."""
-    return bool(engine.apart) and f"sensordata {POS}" in parts
+    return bool(engine.apart.some) and f"sensordata {POS}" in parts
 
 
 def comes_from_host(engine: Engine, name: str) -> bool:
@@ -268,5 +268,4 @@ def compute(
     if buffers.readable and measures_apart(engine, parts):
         posed = lambda names: poses(engine, given, names, buffers)  # noqa: E731
         sizes = buffers.array(given["geom_size"]) if "geom_size" in given else None
-        for sensors in engine.apart:
-            sensors.measure(posed, buffers.array(fields["sensordata"]), sizes)
+        engine.apart.measure(posed, buffers.array(fields["sensordata"]), sizes)

@@ -8,6 +8,7 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 
+import featherstorm as fs  # noqa: E402
 from featherstorm.mujoco import Batch, rollout  # noqa: E402
 
 WHOLE = "dist dir origin point normal depth"
@@ -182,3 +183,17 @@ def test_ranges_do_not_depend_on_others():
     many.forward()
     one.forward(ids=[17, 40])
     np.testing.assert_array_equal(some[[17, 40]], data[[17, 40]])
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-4)])
+def test_a_simulation_measures_range_finders_of_sites_and_cameras(dtype, tolerance):
+    m = scene()
+    model = fs.from_mujoco(m)
+    sim, d = fs.Simulation(model, 3, dtype=dtype), mujoco.MjData(m)
+    d.qpos[:7] = [0.1, -0.2, 1.3, 0.9, 0.3, -0.2, np.sqrt(1 - 0.9**2 - 0.3**2 - 0.2**2)]
+    mujoco.mj_forward(m, d)
+    sim.q[:] = d.qpos
+    for i in np.flatnonzero(m.sensor_type == mujoco.mjtSensor.mjSENS_RANGEFINDER):
+        theirs = d.sensordata[m.sensor_adr[i] : m.sensor_adr[i] + m.sensor_dim[i]]
+        for ours in np.asarray(sim.sensor(int(i))):
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)

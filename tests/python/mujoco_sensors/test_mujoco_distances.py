@@ -92,7 +92,7 @@ def test_distances_with_closed_forms_agree_with_mujoco(pair, cutoff):
     m = scene([pair], cutoff)
     rows = placed(m)
     b = Batch(m, N, 1, dtype="float64")
-    assert not b._variants.own.apart
+    assert not b._variants.own.apart.some
     assert_close(sensed(b, rows), sensed(theirs.Batch(m, N, 1), rows), tolerance=1e-8)
 
 
@@ -102,7 +102,7 @@ def test_distances_that_loops_find_agree_with_mujoco(pair, cutoff):
     m = scene([pair], cutoff)
     rows = placed(m, 0.6)
     b = Batch(m, N, 1, dtype="float64")
-    assert b._variants.own.apart
+    assert b._variants.own.apart.some
     ours, reference = sensed(b, rows), sensed(theirs.Batch(m, N, 1), rows)
     assert_close(ours[:, 0], reference[:, 0], tolerance=1e-8)
     # MuJoCo's points of round bodies are as exact as the root of its tolerance, and so are normals of narrow gaps
