@@ -33,7 +33,7 @@ def evaluate(
     repeat: int = 1,
     check: bool = True,
     caller: str | None = None,
-    out: Sequence[Array] = (),
+    out: Sequence[Array] | None = None,
     complete: bool = False,
 ) -> tuple[Arguments, list[Array]]:
     """Run an operation; return its Arguments and a view (instances, ...) of each output.
@@ -56,8 +56,8 @@ def evaluate(
                 check_quaternions(model, label, name, array)
     uniforms = model.uniform_values(op, numbers or {}, label)
     index = frame_index(model, row, frame, label)
-    outputs = [] if out else [batch.output(batch.instances, n) for _, n in row.outputs]
-    memory = out_memory(batch, row, out) if out else [memory for memory, _ in outputs]
+    outputs = [] if out is not None else [batch.output(batch.instances, n) for _, n in row.outputs]
+    memory = [memory for memory, _ in outputs] if out is None else out_memory(batch, row, out)
     model.evaluator.run(op, batch.arrays, memory, uniforms, index, repeat, batch.library.stream, batch.instances)
     tell_notices(model)
     return batch, [view(row.shapes[name]) for (_, view), (name, _) in zip(outputs, row.outputs)]
@@ -144,10 +144,11 @@ def run_in_place(
     numbers: Mapping[str, Any],
 ) -> bool:
     """Run an operation whose arrays are all made by `zeros` on the CPU, which need no conversion; else return False."""
-    row = model.row(op)
+    row, n = model.row(op), len(arrays)
+    if n != len(row.inputs) or len(out) != len(row.outputs):
+        return False
     given = [x for x in (*arrays, *out) if type(x) is EngineArray and x.memory is not None and len(x) == len(out[0])]
-    n = len(row.inputs)
-    if len(arrays) != n or len(given) != n + len(row.outputs):
+    if len(given) != n + len(out):
         return False
     memory = [x.memory for x in given]
     index = frame_index(model, row, frame, op)

@@ -98,6 +98,8 @@ Q, V = np.zeros((2, 7)), np.zeros((2, 7))
         (lambda m: fs.run(m, "rnea", Q, V, V, out=np.zeros((3, 7))), ValueError, r"rnea: out tau is float64 of shape \(3, 7\), expected float64 of shape \(2, 7\)"),
         (lambda m: fs.run(m, "rnea", Q, V, V, out=fs.zeros((2, 7))), ValueError, r"rnea: out tau is float32 of shape \(2, 7\), expected float64"),
         (lambda m: fs.run(m, "momentum", Q, V, out=V), TypeError, "momentum: out has 1 arrays, expected 4: com, com_velocity, h, h_com"),
+        (lambda m: fs.run(m, "rnea", Q, V, V, out=()), TypeError, "rnea: out has 0 arrays, expected 1: tau"),
+        (lambda m: fs.run(m, "rnea", Q, V, V, out=(), check=False), TypeError, "rnea: out has 0 arrays, expected 1: tau"),
         (lambda m: fs.run(m, "rnea", Q, V, V, out=np.broadcast_to(V, (2, 7))), ValueError, "rnea: out tau cannot be written"),
         (lambda m: fs.run(m, "jacobian", Q, frame=0, out=np.zeros((7, 2, 6)).transpose(1, 2, 0)[:, :, ::-1]), ValueError, "jacobian: out J has strides"),
         (lambda _: fs.zeros((2, 7), "int32"), TypeError, "zeros: dtype is int32, expected float32 or float64"),
