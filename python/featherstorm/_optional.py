@@ -12,6 +12,9 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 __all__ = [
     "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "tensorboardX",
 ]  # fmt: skip
@@ -38,6 +41,27 @@ class LazyModule(ModuleType):
                 f"the package {self.__name__} is missing: python -m pip install {self._install}"
             ) from error
         return getattr(module, name)
+
+
+def at_first_use(package: str, names: Mapping[str, str], needs: tuple[str, str] = ("", "")) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package of ours whose modules import optional packages.
+
+    names   name -> the module of the package that has it; a module has itself
+    needs   a module to import first, and the message of the ImportError if that fails; "": none
+    """
+
+    def attribute(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if needs[0]:
+            try:
+                importlib.import_module(needs[0])
+            except ImportError as error:
+                raise ImportError(needs[1]) from error
+        module = importlib.import_module(f".{names[name]}", package)
+        return module if name == names[name] else getattr(module, name)
+
+    return attribute
 
 
 if TYPE_CHECKING:

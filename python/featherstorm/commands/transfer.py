@@ -24,14 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from .. import viewing
+from .. import transfer, viewing
 from ..learning import Policy
-from ..transfer.comparison import compare
 from ..transfer.conditions import Conditions, prepared
-from ..transfer.env import MujocoEnv
-from ..transfer.pool import Pool
-from ..transfer.robustness import count_of, plot, sweep, table_of
-from ..transfer.video import film as draw
 from . import positive, seconds, table
 from .simulate_plot import check_plot
 from .view import size
@@ -84,13 +79,14 @@ def share(text: str) -> float:
 
 
 def main(options: argparse.Namespace) -> int:
+    compare, pool_of = transfer.comparison.compare, transfer.pool.Pool  # here: both need MuJoCo, --help does not
     check_files(options)
     policy, name, maker = load(options.policy, options.task)
     conditions = Conditions(options.seed, tuple(options.commands) if options.commands else None)
     if policy.origin.get("seed") == options.seed:
         print(f"note: the policy was learnt with the seed {options.seed}", file=sys.stderr)
     read = functools.partial(Policy.load, os.path.abspath(options.policy))
-    with Pool(maker, policy, options.jobs, options.converged, read) as pool:
+    with pool_of(maker, policy, options.jobs, options.converged, read) as pool:
         with tqdm(total=2 * options.episodes, unit="episode", disable=None, leave=False) as bar:
             found = compare(maker, policy, options.episodes, conditions, pool, bar.update)
         show(name, found, options)
@@ -132,10 +128,10 @@ def show(name: str, found: Comparison, options: argparse.Namespace) -> None:
 def swept_of(
     maker: Callable[[], Any], policy: Any, conditions: Conditions, pool: Any, options: argparse.Namespace, name: str
 ) -> Any:
-    total = 2 * options.sweep_episodes * count_of(maker())
+    total = 2 * options.sweep_episodes * transfer.robustness.count_of(maker())
     with tqdm(total=total, unit="episode", disable=None, leave=False) as bar:
-        swept = sweep(maker, policy, options.sweep_episodes, conditions, pool, bar.update)
-    plot(options.plot, swept, f"{name}: {options.sweep_episodes} episodes a point")
+        swept = transfer.robustness.sweep(maker, policy, options.sweep_episodes, conditions, pool, bar.update)
+    transfer.robustness.plot(options.plot, swept, f"{name}: {options.sweep_episodes} episodes a point")
     print(f"plot: {os.path.abspath(options.plot)}")
     return swept
 
@@ -143,7 +139,7 @@ def swept_of(
 def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
     texts = {"csv": found.csv, "markdown": found.markdown}
     if options.json:
-        more = {} if swept is None else {"robustness": table_of(swept)}
+        more = {} if swept is None else {"robustness": transfer.robustness.table_of(swept)}
         text = json.dumps({**found.table(), "policy": options.policy, **more}, indent=1) + "\n"
         texts["json"] = lambda: text
     for option, text_of in texts.items():
@@ -154,8 +150,8 @@ def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
 
 
 def film(maker: Callable[[], Any], policy: Any, conditions: Conditions, options: argparse.Namespace) -> None:
-    env = MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
-    draw(
+    env = transfer.MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
+    transfer.video.film(
         options.video,
         env,
         policy,

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import viewing
 from .._optional import mujoco
-from ..mujoco import Batch
 from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
@@ -28,6 +27,7 @@ from .view_policy import begin_policy, camera_of, command
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..mujoco import Batch
     from ..simulation import Simulation
 
 KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
@@ -133,6 +133,8 @@ def begin_robot(options: argparse.Namespace) -> tuple[Simulation, Callable[[Any]
 
 
 def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], object]]:
+    from ..mujoco import Batch  # here: it imports mujoco, which --help does without
+
     if not os.path.exists(options.robot):
         raise FileNotFoundError(f"there is no file {options.robot}")
     try:

@@ -9,8 +9,9 @@ It needs MuJoCo 4.0 or later, and for videos the package av: python -m pip insta
 docs/viewing.md.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .._optional import at_first_use
 
 __all__ = ["Frames", "Video", "render", "view"]
 
@@ -19,17 +20,14 @@ if TYPE_CHECKING:
     from .video import Video, check_video as check_video
     from .web import view
 else:
-    # name -> its module, which imports MuJoCo: rooms import this package without it
-    _MODULES = {
-        "Frames": "frames",
-        "Video": "video",
-        "check_video": "video",
-        "opengl": "frames",
-        "render": "frames",
-        "view": "web",
-    }
-
-    def __getattr__(name: str) -> Any:
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    __getattr__ = at_first_use(
+        __name__,
+        {
+            "Frames": "frames",
+            "opengl": "frames",
+            "render": "frames",
+            "Video": "video",
+            "check_video": "video",
+            "view": "web",
+        },
+    )

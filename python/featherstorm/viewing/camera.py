@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import mujoco
 import numpy as np
+
+from .._optional import mujoco
 
 
 def follower(m: Any, data: Any) -> Any:

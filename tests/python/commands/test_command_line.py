@@ -213,6 +213,16 @@ def test_help_of_a_command_is_the_first_line_of_its_docstring(name):
     assert COMMANDS[name] == module.__doc__.partition("\n")[0]
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_needs_no_optional_package(name):
+    code = (
+        f"import sys\nsys.modules['mujoco'] = None\nfrom featherstorm.__main__ import main\nmain([{name!r}, '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert COMMANDS[name] in done.stdout
+
+
 def test_a_command_without_its_package_says_so():
     code = "import sys\nsys.modules['mujoco'] = None\nfrom featherstorm.__main__ import main\nsys.exit(main(['transfer', 'a']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
