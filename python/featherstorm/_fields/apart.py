@@ -50,8 +50,11 @@ class SensorsApart:
         self.some = [*self.finders, *self.distances]
         on_cameras = {int(m.sensor_objtype[i]) == CAMERA for i in self.finders}
         # positions and rotations of sites and of cameras, None where no range finder is on one
-        self.places = ["site_xpos", "site_xmat"] if False in on_cameras else [None, None]
-        self.places += ["cam_xpos", "cam_xmat"] if True in on_cameras else [None, None]
+        self.places: list[str | None] = [None] * 4
+        if False in on_cameras:
+            self.places[:2] = "site_xpos", "site_xmat"
+        if True in on_cameras:
+            self.places[2:] = "cam_xpos", "cam_xmat"
         self.poses = ["geom_xpos", "geom_xmat", *(name for name in self.places if name)]
 
     def measure(
