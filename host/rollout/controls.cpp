@@ -19,33 +19,43 @@ void check_count(const char* what, std::size_t came, long expected, long other) 
 
 }  // namespace
 
+void add_interpolation_weights(double time, long steps, long knots, Interpolation by, double* weights) {
+  const double last = static_cast<double>(steps - 1), t = std::clamp(time, 0.0, last);
+  const auto add = [&](long k, double w) { weights[k] += w; };
+  if (by == Interpolation::Hold || knots == 1) {
+    add(static_cast<long>(t * static_cast<double>(knots) / static_cast<double>(steps)), 1);
+    return;
+  }
+  const double at = t * static_cast<double>(knots - 1) / last;
+  const long k = std::min(static_cast<long>(at), knots - 2);
+  const double s = at - static_cast<double>(k), s2 = s * s, s3 = s2 * s;
+  if (by == Interpolation::Linear) {
+    add(k, 1 - s), add(k + 1, s);
+    return;
+  }
+  add(k, 2 * s3 - 3 * s2 + 1), add(k + 1, 3 * s2 - 2 * s3);
+  // slopes: half the difference of the neighbours, at the ends that to the only one
+  const auto add_slope = [&](long i, double w) {
+    const long after = std::min(i + 1, knots - 1), before = std::max(i - 1, 0L);
+    const double per_knot = w / static_cast<double>(after - before);
+    add(after, per_knot), add(before, -per_knot);
+  };
+  add_slope(k, s3 - 2 * s2 + s), add_slope(k + 1, s3 - s2);
+}
+
+double time_of_knot(long knot, long steps, long knots, Interpolation by) {
+  if (knots == 1) return 0;
+  if (by == Interpolation::Hold) return std::ceil(static_cast<double>(knot * steps) / static_cast<double>(knots));
+  return static_cast<double>(knot * (steps - 1)) / static_cast<double>(knots - 1);
+}
+
 std::vector<double> interpolation_weights(long steps, long knots, Interpolation by) {
   if (knots < 1 || knots > steps)
     throw Error("knots is " + std::to_string(knots) + ", expected 1 to " + std::to_string(steps) +
                 ", the number of steps");
   std::vector<double> weights(static_cast<std::size_t>(steps * knots));
-  for (long t = 0; t < steps; t++) {
-    const auto add = [&](long k, double w) { weights[static_cast<std::size_t>(t * knots + k)] += w; };
-    if (by == Interpolation::Hold || knots == 1) {
-      add(t * knots / steps, 1);
-      continue;
-    }
-    const double at = static_cast<double>(t * (knots - 1)) / static_cast<double>(steps - 1);
-    const long k = std::min(static_cast<long>(at), knots - 2);
-    const double s = at - static_cast<double>(k), s2 = s * s, s3 = s2 * s;
-    if (by == Interpolation::Linear) {
-      add(k, 1 - s), add(k + 1, s);
-      continue;
-    }
-    add(k, 2 * s3 - 3 * s2 + 1), add(k + 1, 3 * s2 - 2 * s3);
-    // slopes: half the difference of the neighbours, at the ends that to the only one
-    const auto add_slope = [&](long i, double w) {
-      const long after = std::min(i + 1, knots - 1), before = std::max(i - 1, 0L);
-      const double per_knot = w / static_cast<double>(after - before);
-      add(after, per_knot), add(before, -per_knot);
-    };
-    add_slope(k, s3 - 2 * s2 + s), add_slope(k + 1, s3 - s2);
-  }
+  for (long t = 0; t < steps; t++)
+    add_interpolation_weights(static_cast<double>(t), steps, knots, by, weights.data() + t * knots);
   return weights;
 }
 

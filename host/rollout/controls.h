@@ -39,6 +39,10 @@ enum class Interpolation { Linear, Cubic, Hold };
 
 // The weights (T, K) of K knots in T steps. Throws Error unless 1 <= K <= T.
 std::vector<double> interpolation_weights(long steps, long knots, Interpolation by);
+// Add the weights (K) of the knots at any time, in steps; times outside 0 to T - 1 are those of the ends.
+void add_interpolation_weights(double time, long steps, long knots, Interpolation by, double* weights);
+// The time of a knot, in steps; of Hold the first one at which it acts.
+double time_of_knot(long knot, long steps, long knots, Interpolation by);
 
 // Check the sizes and values of controls. Throws Error with the value and the expected one.
 void check(const Controls& c, long steps, long instances, long n, Precision precision);

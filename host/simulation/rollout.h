@@ -105,6 +105,7 @@ class Rollout {
 
   int observed() const { return observed_; }  // components of observe
   int controls() const { return controls_; }  // components of u
+  double dt() const { return dt_; }           // of a control step [s]
   Precision precision() const { return precision_; }
   int threads() const { return evaluator_.threads(); }
 

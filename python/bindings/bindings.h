@@ -16,7 +16,7 @@ void bind_buffer(nanobind::module_& module);  // Buffer, copy, synchronise, cuda
 void bind_evaluator(nanobind::module_& module);  // Evaluator, operations, instruction_sets
 void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
 void bind_sequence(nanobind::module_& module);   // Sequence, Controls
-void bind_reduction(nanobind::module_& module);  // Reduction
+void bind_planning(nanobind::module_& module);   // SampledPlan, PlanUpdater
 void bind_device(nanobind::module_& module);     // DeviceStream, DeviceGraph, elapsed
 void bind_rays(nanobind::module_& module);       // rays against geoms
 

@@ -37,11 +37,12 @@ PyControls noise(const std::string& name, const Numbers& mean, const Numbers& si
   return {std::move(c)};
 }
 
-PyControls knots(const std::string& name, nb::object array, long columns, const Numbers& weights, long instances) {
+PyControls knots(const std::string& name, nb::object array, long columns, const Numbers& weights, long instances,
+                 const std::vector<double>& lower, const std::vector<double>& upper) {
   if (weights.ndim() != 2) throw Error("weights have " + std::to_string(weights.ndim()) + " dimensions, expected 2");
   PyControls c;
   c.controls.knots = c.open.columns(array, "knots", false, 0, columns, static_cast<long>(weights.shape(1)), instances);
-  c.controls.name = name, c.controls.given = true;
+  c.controls.name = name, c.controls.given = true, c.controls.lower = lower, c.controls.upper = upper;
   c.controls.weights.assign(weights.data(), weights.data() + weights.size());
   return c;
 }
@@ -177,10 +178,11 @@ void bind_sequence(nb::module_& module) {
       nb::arg("weights"), nb::arg("seed"), nb::arg("draw"), nb::arg("first_instance"), nb::arg("keep_mean"),
       "Controls clip(mean + sigma * weights z) for the array `name`: mean (T, n), sigma (n) or (T, n), lower and "
       "upper (n), weights (T, K) or none, z standard normal numbers.");
-  module.def("knots", &knots, nb::arg("name"), nb::arg("knots"), nb::arg("columns"), nb::arg("weights"),
-             nb::arg("instances"),
-             "Controls weights (T, K) times knots (B, K, n) or (B, K n), n = columns, for the array `name`. One row of "
-             "knots stands for all instances.");
+  module.def(
+      "knots", &knots, nb::arg("name"), nb::arg("knots"), nb::arg("columns"), nb::arg("weights"), nb::arg("instances"),
+      nb::arg("lower") = std::vector<double>(), nb::arg("upper") = std::vector<double>(),
+      "Controls clip(weights (T, K) times knots (B, K, n) or (B, K n), lower, upper), n = columns, for the array "
+      "`name`. One row of knots stands for all instances.");
   module.def("interpolation_weights", &weights_of_knots, nb::arg("steps"), nb::arg("knots"), nb::arg("interpolation"),
              "Return the weights (T K) of K knots in T steps; interpolation 0: linear, 1: cubic, 2: hold.");
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,

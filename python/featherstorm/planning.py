@@ -1,18 +1,19 @@
-"""Planning by sampling: predictive sampling, MPPI and the cross-entropy method, in receding horizon.
+"""Planning by sampling, in receding horizon: predictive sampling, MPPI, DIAL, the cross-entropy method.
 
     roll = fs.Rollout(model, dt=0.02, cost=cost, control=control)
     planner = MPPI(roll, horizon=40, nu=1, sigma=2.0, temperature=0.1, lower=-5, upper=5)
-    u = planner.command(x, p=target, t0=time)          # (nu,), the control until the next call
+    u = planner.command(x, t, p=target)     # (nu,), the control at the time t, from an improved plan
+    u = planner.control(t + 0.005)          # the same plan a little later
+
+A plan is a curve of controls over the horizon, given by its knots; without `knots` there is one for each control step.
+Samples are random curves about it, and their costs improve it (host/planning/sampled_plan.h).
 
 A planner needs only the function `rollout(x0, U, **given)` with x0 (nx,) and U (samples, horizon, nu). The function
-returns costs (samples,), or an object with such `costs`: a featherstorm.Rollout or a function of yours.
-
-A featherstorm.Rollout (or any function with a true `takes_noise`) receives featherstorm.Noise instead of U. It draws
-the noise during the rollout, and returns U as the result's `controls`. It simulates the contacts, loops or couplings of
-its model, and the world of a model file: MPPI(fs.Rollout(fs.load("scene.xml"), cost=cost), 40) plans controls of the
-file's actuators, within their ranges.
-
-Where x is on a device, the samples, noise, costs, sums over them (horizon/samples.py), and the control are there too.
+returns costs (samples,), or an object with such `costs`: a featherstorm.Rollout or a function of yours. A
+featherstorm.Rollout simulates the contacts, loops or couplings of its model, and the world of a model file:
+MPPI(fs.Rollout(fs.load("scene.xml"), cost=cost), 40) plans controls of the file's actuators, within their ranges. It
+interpolates the knots itself, and where x is on a device, the samples, costs, sums over them (_horizon/samples.py), and
+the control are there too.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _featherstorm
 from ._horizon.samples import Samples
 from ._memory.arguments import place_of
 from ._memory.arrays import shape_error
-from .noise import Noise, interpolation_weights
+from .noise import INTERPOLATIONS, interpolation_weights
+from .rollout import Rollout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,24 +39,29 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """Base of the planners: a plan U (horizon, nu), samples about it, and the shift from one call to the next.
+    """Base of the planners: a plan, samples about it, and the shift from one call to the next.
 
-    rollout        see the module
-    horizon, nu    control steps of a plan, controls of a step; nu None: the number of actuators, for a rollout of a
-                   model file's world
-    samples        control sequences of an iteration; the first is the plan itself
-    sigma          standard deviation of the noise, a number or (nu,)
-    lower, upper   bounds of the controls, numbers or (nu,); None: the ranges of the file's actuators where U are their
-                   controls, else none
-    iterations     improvements of the plan in a call
-    knots          the noise is drawn at this many equidistant times and interpolated; None: at each step
-    interpolation  "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
-    seed           the same calls give the same plans, for any number of threads
-    dtype          of U and x0
+    rollout          see the module
+    horizon, nu      control steps of a plan, controls of a step; nu None: the number of actuators, for a rollout of a
+                     model file's world
+    samples          control sequences of an iteration; the first is the plan itself
+    sigma            standard deviation of the noise of a knot: a number, (nu,), (K, nu), or (iterations, K, nu)
+    lower, upper     bounds of the controls, numbers or (nu,); None: the ranges of the file's actuators where U are
+                     their controls, else none
+    iterations       improvements of the plan in a call
+    first_iterations improvements in the first call after a reset; None: as many. The additional ones come first and
+                     have the noise of the first iteration
+    knots            number K of knots, at equal distances; None: one for each control step
+    interpolation    "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
+    seed             the same calls give the same plans, for any number of threads
+    dtype            of U and x0
+    dt               time of a control step [s]; None: that of the rollout, if it has one
+
+    U (horizon, nu)  controls of the plan;  plan_knots (K, nu)  its knots;  t0  its beginning [s]
+    cost             of the best sample of the last iteration;  calls  calls since the last reset
     """
 
-    kind: str  # the update (host/rollout/plan_updater.h)
-    sigma_min: npt.NDArray[np.float64]
+    kind: str  # the update (host/planning/plan_updater.h)
 
     def __init__(
         self,
@@ -62,14 +70,16 @@ class Planner:
         nu: int | None = None,
         *,
         samples: int = 1024,
-        sigma: float | Vector = 1.0,
+        sigma: npt.ArrayLike = 1.0,
         lower: float | Vector | None = None,
         upper: float | Vector | None = None,
         iterations: int = 1,
+        first_iterations: int | None = None,
         knots: int | None = None,
         interpolation: str = "linear",
         seed: int = 0,
         dtype: npt.DTypeLike = "float32",
+        dt: float | None = None,
     ) -> None:
         name = type(self).__name__
         if not callable(rollout):
@@ -82,134 +92,222 @@ class Planner:
         if lowest is not None and len(lowest) == nu:
             lower = lowest if lower is None else lower
             upper = highest if upper is None else upper
-        counts = {"horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "knots": knots or 1}
+        first = iterations if first_iterations is None else first_iterations
+        counts = {
+            "horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "first_iterations": first,
+            "knots": 1 if knots is None else knots,
+        }  # fmt: skip
         for what, n in counts.items():
             if int(n) != n or n < 1:
                 raise ValueError(f"{name}: {what} is {n}, expected 1 or more")
+        if first < iterations:
+            raise ValueError(f"{name}: first_iterations is {first}, expected {iterations} or more, the iterations")
         self.rollout, self.horizon, self.nu, self.samples = rollout, int(horizon), int(nu), int(samples)
-        self.iterations, self.seed, self.dtype = int(iterations), int(seed), np.dtype(dtype)
-        self.sigma = self.row("sigma", sigma, None)
+        self.iterations, self.first_iterations = int(iterations), int(first)
+        self.seed, self.dtype, self.interpolation = int(seed), np.dtype(dtype), interpolation
+        self.dt = getattr(rollout, "dt", None) if dt is None else float(dt)
+        self.knots = self.horizon if knots is None else min(int(knots), self.horizon)
+        self.weights = interpolation_weights(self.horizon, self.knots, interpolation)
+        self.sigma = self.noise("sigma", sigma)
         self.lower, self.upper = self.row("lower", lower, -np.inf), self.row("upper", upper, np.inf)
-        if not (self.sigma >= 0).all() or not np.isfinite(self.sigma).all():
-            raise ValueError(f"{name}: sigma is {sigma}, expected numbers of 0 or more")
         if not (self.lower <= self.upper).all():
             raise ValueError(f"{name}: lower is {lower} and upper is {upper}, expected lower <= upper")
-        self.knots = int(knots) if knots is not None and knots < self.horizon else None
-        self.interpolation = interpolation
-        interpolation_weights(self.horizon, self.knots or 1, interpolation)  # raises for unknown names
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
         self.threads = threads if isinstance(threads, int) and threads > 0 else 1
-        self.kept: dict[tuple[int, int], Samples] = {}  # by device and stream
-        self.reset()
+        self.t0: float | None = None
+        self._kept: dict[tuple[int, int], Samples] = {}  # by device and stream
+        self._predicting: Rollout | None = None
+        self._plan = self._new_plan()
+
+    def _new_plan(self) -> _featherstorm.SampledPlan:
+        options = {"sigma_min": [], "adapt": 0.0, "noise_cost": 0.0, **self.spread()}
+        return _featherstorm.SampledPlan(
+            self.horizon, self.samples, self.nu, self.dtype.name, self.kind, self.sigma.ravel().tolist(),
+            *self._bounds(), self.iterations, self.first_iterations, self.knots,
+            INTERPOLATIONS.index(self.interpolation), self.seed, **options,
+        )  # fmt: skip
+
+    def _bounds(self) -> tuple[list[float], list[float]]:
+        return self.lower.tolist(), self.upper.tolist()
 
     def __getstate__(self) -> dict[str, Any]:
         """Support pickle: plans are included, the memory of samples is not."""
-        return {**self.__dict__, "kept": {}}
+        plan = self._plan
+        state = (plan.knots, plan.cost, plan.calls, plan.draws)
+        return {**self.__dict__, "_kept": {}, "_predicting": None, "_plan": state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._plan = self._new_plan()
+        self._plan.restore(*state["_plan"])
 
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
         value = np.asarray(default if value is None else value, dtype=float)
         if value.shape not in ((), (self.nu,)):
             name = type(self).__name__
             raise ValueError(f"{name}: {what} has shape {value.shape}, expected ({self.nu},) or a number")
-        return np.broadcast_to(value, (self.nu,))
+        return np.ascontiguousarray(np.broadcast_to(value, (self.nu,)))
+
+    def noise(self, what: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        array = np.asarray(value, dtype=float)
+        if not (array >= 0).all() or not np.isfinite(array).all():
+            raise ValueError(f"{type(self).__name__}: {what} is {value!r}, expected numbers of 0 or more")
+        if array.shape in ((self.knots, self.nu), (self.iterations, self.knots, self.nu)):
+            return array
+        return self.row(what, array, None)
+
+    @property
+    def U(self) -> npt.NDArray[Any]:
+        return np.reshape(self._plan.controls, (self.horizon, self.nu)).astype(self.dtype)
+
+    @property
+    def plan_knots(self) -> npt.NDArray[Any]:
+        return np.reshape(self._plan.knots, (self.knots, self.nu)).astype(self.dtype)
+
+    @property
+    def cost(self) -> float:
+        return self._plan.cost
+
+    @property
+    def calls(self) -> int:
+        return self._plan.calls
 
     def reset(self, U: npt.ArrayLike | None = None) -> None:
-        """Restart with the plan U (horizon, nu); None: the controls nearest to zero."""
-        if U is None:
-            U = np.broadcast_to(np.clip(0.0, self.lower, self.upper), (self.horizon, self.nu))
-        U = np.array(U, dtype=self.dtype)
-        if U.shape != (self.horizon, self.nu):
-            raise shape_error(type(self).__name__, "U", U.shape, (self.horizon, self.nu))
-        self.U, self.calls, self.cost = U, 0, np.nan
+        """Restart with the plan U (horizon, nu), or its knots (K, nu); None: the controls nearest to zero.
 
-    def command(self, x: Array, **given: Any) -> Array:
+        Knots are fitted to U by least squares.
+        """
+        if U is None:
+            self._plan.reset()
+        else:
+            array = np.asarray(U, dtype=float)
+            if array.shape not in ((self.horizon, self.nu), (self.knots, self.nu)):
+                raise shape_error(type(self).__name__, "U", array.shape, (self.horizon, self.nu))
+            self._plan.reset(array.ravel().tolist())
+        self.t0 = None
+
+    def command(self, x: Array, t0: float | None = None, *, latency: float = 0.0, **given: Any) -> Array:
         """Return the control (nu,) for the state x (nx,), from an improved plan.
 
-        Each call except the first shifts the plan by a step. The control belongs to the library of x and is on its
-        device where x is on one.
-        given   passed on to the rollout: p and t0 of featherstorm.Rollout
+        in   t0       the time of x [s]. The last plan is shifted by the time that has passed since then. None: a control
+                      step has passed, and the rollouts begin at 0
+        in   latency  the plan acts from t0 + latency on [s]: `predict` carries the state there, and the result is the
+                      control of that time
+        in   given    passed on to the rollout: p of featherstorm.Rollout
+        out  the control belongs to the library of x and is on its device where x is on one
+        Errors: ValueError where time runs backwards, and where no sample has a finite cost. The plan is then as before
+        the call, and `control` goes on with it.
         """
-        # warm start: shift the plan by a step and repeat its last control
-        U = self.U if self.calls == 0 else np.concatenate([self.U[1:], self.U[-1:]])
-        u = self.improve(U, x, given)[0].copy()
+        u = self.improve(x, t0, given, latency)[0].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
 
-    def plan(self, x: Array, **given: Any) -> npt.NDArray[Any]:
-        """Improve the plan for the state x and return it, U (horizon, nu); self.cost is the cost of its best sample."""
-        return self.improve(self.U, x, given)
+    def plan(self, x: Array, t0: float | None = None, **given: Any) -> npt.NDArray[Any]:
+        """Improve the plan for the state x without a shift, and return it, U (horizon, nu)."""
+        return self.improve(x, t0, given, shift=False)
 
-    def improve(self, plan: npt.NDArray[Any], x: Array, given: dict[str, Any]) -> npt.NDArray[Any]:
-        """Improve a plan, which replaces that of the planner unless an error is raised."""
-        before, self.U = self.U, plan
-        try:
-            self.cost = self.iterate(x, given)
-        except BaseException:
-            self.U = before
-            raise
-        self.calls += 1
-        return self.U
+    def control(self, t: float) -> npt.NDArray[Any]:
+        """Return the control (nu,) of the plan at a time t [s]; outside the plan that of its ends.
 
-    def iterate(self, x: Array, given: dict[str, Any]) -> float:
-        """Improve the plan `iterations` times and return the cost of the best sample of the last."""
-        name, takes_noise = type(self).__name__, getattr(self.rollout, "takes_noise", False)
+        Errors: ValueError before the first call with a time, and where the time of a control step is not known.
+        """
+        if self.t0 is None or self.dt is None:
+            missing = "dt is missing" if self.dt is None else "no call of `command` had a time t0"
+            raise ValueError(f"{type(self).__name__}: {missing}, and the plan no time")
+        return np.array(self._plan.control((t - self.t0) / self.dt), self.dtype)
+
+    def predict(self, x: Array, t0: float, latency: float, **given: Any) -> npt.NDArray[Any]:
+        """Return the state (nx,) that the robot has `latency` [s] after x, under the controls of the plan.
+
+        The model of the rollout, which is a featherstorm.Rollout, is stepped in its substeps; the latency is rounded to
+        them. Before the first plan the state is that of the controls nearest to zero.
+        """
+        roll = self.rollout
+        if not isinstance(roll, Rollout):
+            raise TypeError(f"{type(self).__name__}: predict needs a featherstorm.Rollout, not a function of yours")
+        if self._predicting is None:
+            self._predicting = Rollout(
+                roll.model, roll.dt / roll.substeps, control=roll.control, substeps=1, **roll.options
+            )
+        step = self._predicting.dt
+        count = round(latency / step)
+        if count < 0:
+            raise ValueError(f"{type(self).__name__}: latency is {latency}, expected 0 or more")
+        x = np.asarray(x, self.dtype)
+        if count == 0:
+            return x
+        begin = t0 if self.t0 is None else self.t0
+        U = np.array([self._plan.control((t0 + k * step - begin) / roll.dt) for k in range(count)], self.dtype)
+        final: npt.NDArray[Any] = np.array(self._predicting(x, U[None], t0=t0, **given).final[0])
+        return final
+
+    def elapsed(self, t0: float | None) -> float:
+        """Return the control steps from the beginning of the last plan to a time."""
+        if self.calls == 0:
+            return 0.0
+        if t0 is None or self.t0 is None or self.dt is None:
+            return 1.0
+        if t0 < self.t0:
+            raise ValueError(
+                f"{type(self).__name__}: t0 is {t0}, expected {self.t0} or later, the time of the last plan"
+            )
+        return (t0 - self.t0) / self.dt
+
+    def improve(
+        self, x: Array, t0: float | None, given: dict[str, Any], latency: float = 0.0, shift: bool = True
+    ) -> npt.NDArray[Any]:
+        """Improve the plan and return it. It stays as it is if an error is raised."""
+        name, takes_knots = type(self).__name__, getattr(self.rollout, "takes_knots", False)
         library = place_of(x, name, "x")
-        if not takes_noise and not library.readable:
+        if not takes_knots and not library.readable:
             raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
+        if latency and t0 is not None:
+            x, t0 = self.predict(x, t0, latency, **given), t0 + latency
+        elif latency:
+            raise ValueError(f"{name}: latency is {latency}, which needs the time t0 of the state")
         x = library.cast(x, name, "x", self.dtype)
         if len(x.shape) != 1:
             raise shape_error(name, "x", tuple(x.shape), ("nx",))
-        samples = self.samples_in(library)
-        sigma = np.repeat(self.sigma[None], self.horizon, axis=0).astype(self.dtype)
-        cost = float("nan")
-        for iteration in range(self.iterations):
-            noise = self.noise(iteration, sigma)
-            if takes_noise:
-                result = self.rollout(x, noise, controls=True, **given)
-                U = result.controls
-            else:
-                U = noise.controls(self.dtype)
-                result = self.rollout(x, U, **given)
-            found = samples.next_plan(getattr(result, "costs", result), U)
-            if found.best.index < 0:
-                raise ValueError(f"{name}: no sample has a finite cost; is the state finite?")
-            self.U, cost = self.clipped(np.reshape(found.mean, (self.horizon, self.nu))), found.best.value
-            if found.deviation:
-                spread = np.reshape(found.deviation, (self.horizon, self.nu))
-                sigma = np.maximum(spread, self.sigma_min).astype(self.dtype)
-        return cost
+        if t0 is not None:
+            given = {**given, "t0": t0}
+        samples, plan = self.samples_in(library), self._plan
+        plan.begin(self.elapsed(t0) if shift else 0.0)
+        try:
+            for _ in range(plan.iterations):
+                knots = samples.draw(plan)
+                if self.knots == self.horizon:
+                    result = self.rollout(x, knots, **given)
+                elif takes_knots:
+                    options = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
+                    result = self.rollout(x, knots, **options, **given)
+                else:
+                    result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
+                if not samples.update(plan, getattr(result, "costs", result)):
+                    raise ValueError(f"{name}: no sample has a finite cost; is the state finite?")
+        except BaseException:
+            plan.cancel()
+            raise
+        plan.commit()
+        self.t0 = t0
+        return self.U
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""
         key, options = (library.device, library.stream), self.options()
-        if key not in self.kept or self.kept[key].options != options:
-            shape = (self.samples, self.horizon, self.nu)
+        if key not in self._kept or self._kept[key].options != options:
+            shape = (self.samples, self.knots, self.nu)
             name = type(self).__name__
-            self.kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options)
-        self.kept[key].library = library
-        return self.kept[key]
-
-    def clipped(self, plan: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        # a mean may exceed a bound by a rounding error
-        return np.clip(plan, self.lower.astype(self.dtype), self.upper.astype(self.dtype)).astype(self.dtype)
+            self._kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options)
+        self._kept[key].library = library
+        return self._kept[key]
 
     def options(self) -> dict[str, Any]:
-        """Return the options of the update: kind, temperature and elites."""
-        return {"kind": self.kind, "temperature": 1.0, "elites": 1}
+        """Return the options of the update (host/planning/plan_updater.h); they may change between calls."""
+        spread = self.kind == "elite_mean" or self.spread().get("adapt", 0.0) > 0
+        return {"kind": self.kind, "temperature": 1.0, "standardised": False, "elites": 1, "spread": spread}
 
-    def noise(self, iteration: int, sigma: npt.NDArray[Any]) -> Noise:
-        """Return the samples about the plan; they depend only on the seed, the call and the iteration."""
-        return Noise(
-            self.samples,
-            self.U,
-            sigma,
-            seed=self.seed,
-            draw=(self.calls * self.iterations + iteration) % 2**32,
-            lower=self.lower,
-            upper=self.upper,
-            knots=self.knots,
-            interpolation=self.interpolation,
-            keep_mean=True,
-        )
+    def spread(self) -> dict[str, Any]:
+        """Return options of the plan: sigma_min, adapt, noise_cost (host/planning/sampled_plan.h)."""
+        return {}
 
 
 class PredictiveSampling(Planner):
@@ -222,8 +320,12 @@ class MPPI(Planner):
     """The next plan is the mean of the samples, weighted by exp(-cost / temperature).
 
     Williams et al. 2017, Information Theoretic MPC.
-    temperature   in the unit of the cost: a small one is greedy. The weights contain the cost alone, no term for the
-                  noise
+    temperature   in the unit of the cost: a small one is greedy
+    standardised  True: the temperature is in standard deviations of the costs of an iteration
+    noise_cost    gamma of the term gamma sum Y (Y_i - Y) / sigma^2 that is added to the cost of sample Y_i about the
+                  plan Y, where Williams et al. 2018 have gamma = temperature (1 - alpha); 0: none
+    adapt         share, 0 to 1, of the weighted variance of the samples in the noise of the next iteration
+    sigma_min     the smallest noise of later iterations with `adapt`, a number or (nu,)
     """
 
     kind = "softmax_mean"
@@ -235,15 +337,74 @@ class MPPI(Planner):
         nu: int | None = None,
         *,
         temperature: float = 1.0,
+        standardised: bool = False,
+        noise_cost: float = 0.0,
+        adapt: float = 0.0,
+        sigma_min: float | Vector = 0.0,
         **options: Any,
     ) -> None:
+        name = type(self).__name__
         if not temperature > 0:
-            raise ValueError(f"MPPI: temperature is {temperature}, expected a positive number")
-        self.temperature = float(temperature)
+            raise ValueError(f"{name}: temperature is {temperature}, expected a positive number")
+        if not 0 <= adapt <= 1:
+            raise ValueError(f"{name}: adapt is {adapt}, expected 0 to 1")
+        if not noise_cost >= 0:
+            raise ValueError(f"{name}: noise_cost is {noise_cost}, expected 0 or more")
+        self.temperature, self.standardised = float(temperature), bool(standardised)
+        self.noise_cost, self.adapt, self.sigma_min = float(noise_cost), float(adapt), sigma_min
         super().__init__(rollout, horizon, nu, **options)
 
     def options(self) -> dict[str, Any]:
-        return {**super().options(), "temperature": self.temperature}
+        return {**super().options(), "temperature": self.temperature, "standardised": self.standardised}
+
+    def spread(self) -> dict[str, Any]:
+        least = self.row("sigma_min", self.sigma_min, None).tolist()
+        return {"sigma_min": least, "adapt": self.adapt, "noise_cost": self.noise_cost}
+
+
+class DIAL(MPPI):
+    """MPPI whose noise decreases over the iterations and towards the beginning of the plan, with standardised costs.
+
+    Iteration i draws knot k with the noise sigma iteration_decay^i knot_decay^(K - 1 - k). Xue et al. 2024, Full-Order
+    Sampling-Based MPC for Torque-Level Locomotion Control via Diffusion-Style Annealing.
+
+    sigma             a number or (nu,): about half of the range of the controls
+    temperature       in standard deviations of the costs of an iteration
+    iteration_decay   factor of the noise from one iteration to the next
+    knot_decay        factor of the noise from a knot to the one before it
+    """
+
+    def __init__(
+        self,
+        rollout: Callable[..., Any],
+        horizon: int,
+        nu: int | None = None,
+        *,
+        sigma: float | Vector = 1.0,
+        temperature: float = 0.05,
+        iteration_decay: float = 0.5,
+        knot_decay: float = 0.9,
+        iterations: int = 2,
+        first_iterations: int = 10,
+        knots: int | None = 5,
+        interpolation: str = "cubic",
+        standardised: bool = True,
+        **options: Any,
+    ) -> None:
+        for what, decay in (("iteration_decay", iteration_decay), ("knot_decay", knot_decay)):
+            if not 0 < decay <= 1:
+                raise ValueError(f"DIAL: {what} is {decay}, expected more than 0, at most 1")
+        self.iteration_decay, self.knot_decay = float(iteration_decay), float(knot_decay)
+        super().__init__(
+            rollout, horizon, nu, sigma=sigma, temperature=temperature, iterations=iterations,
+            first_iterations=max(first_iterations, iterations), knots=knots, interpolation=interpolation,
+            standardised=standardised, **options,
+        )  # fmt: skip
+
+    def noise(self, what: str, value: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        row = self.row(what, super().noise(what, value), None).tolist()
+        sigma = _featherstorm.annealed_sigma(row, self.iterations, self.knots, self.iteration_decay, self.knot_decay)
+        return np.reshape(sigma, (self.iterations, self.knots, self.nu))
 
 
 class CEM(Planner):
@@ -266,10 +427,14 @@ class CEM(Planner):
         iterations: int = 3,
         **options: Any,
     ) -> None:
+        self.sigma_min = sigma_min
         super().__init__(rollout, horizon, nu, iterations=iterations, **options)
         if int(elites) != elites or not 1 <= elites <= self.samples:
             raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
-        self.elites, self.sigma_min = int(elites), self.row("sigma_min", sigma_min, None)
+        self.elites = int(elites)
 
     def options(self) -> dict[str, Any]:
         return {**super().options(), "elites": self.elites}
+
+    def spread(self) -> dict[str, Any]:
+        return {"sigma_min": self.row("sigma_min", self.sigma_min, None).tolist()}

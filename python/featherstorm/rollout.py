@@ -108,6 +108,7 @@ class Rollout:
             if f is not None and not callable(f):
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
         self.model, self.dt, self.substeps = model, dt, substeps
+        self.options: dict[str, Any] = {**numbers, "law": law, "ignore": ignore}
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
         own = step_numbers("Rollout", model, self.op, numbers, dt / substeps)
         self.numbers: dict[str, list[float]] = {}
@@ -139,7 +140,7 @@ class Rollout:
         """Support pickle: the other process makes its own kernels; it must be able to import the functions by name."""
         return {**self.__dict__, "made": {}, "sent": {}}
 
-    takes_noise = True  # tells planners that a call accepts Noise for U
+    takes_knots = True  # tells planners that a call accepts knots, with a horizon, and bounds
 
     def __call__(
         self,
@@ -151,6 +152,7 @@ class Rollout:
         *,
         horizon: int | None = None,
         interpolation: str = "linear",
+        bounds: tuple[list[float], list[float]] = ([], []),
         controls: bool = False,
         out: RolloutResult | None = None,
     ) -> RolloutResult:
@@ -160,6 +162,7 @@ class Rollout:
         in   U (B, T, nu) or (1, T, nu), of the dtype of x0; or Noise of B samples
         in   horizon T: U are K <= T knots (B, K, nu) that are interpolated; None: U has all steps
         in   interpolation  of knots: "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
+        in   bounds  (lower, upper) of interpolated controls, nu numbers each; []: none
         in   p (np,) for all instances, or (B, np); None: none
         in   t0  the time of x0 [s]
         in   states, controls  True: return the states after each step, and the controls
@@ -203,7 +206,7 @@ class Rollout:
                 inputs.append(("u", memory, 0, nu, True))
             else:
                 weights = interpolation_weights(horizon, T, interpolation)
-                made, T = _featherstorm.knots("u", memory, nu, weights, B), int(horizon)
+                made, T = _featherstorm.knots("u", memory, nu, weights, B, *bounds), int(horizon)
         values, shared = call.numbers(p, "p", "np", B)
         np_ = int(values.shape[-1])
         sequence, observed = self.sequence(NAMES[call.dtype.itemsize], nu, np_, shared)

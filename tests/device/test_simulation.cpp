@@ -1,7 +1,7 @@
 // Simulations and rollouts with their arrays on a device, compared with the host.
 #include <gtest/gtest.h>
 
-#include "host/simulation/planner.h"
+#include "host/planning/planner.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
 #include "tests/device/control.h"
@@ -90,15 +90,21 @@ TEST(DevicePlanner, PlansAsTheHosts) {
     return (x.q[0] - 0.5) * (x.q[0] - 0.5) + 1e-4 * u[0] * u[0];
   };
   const Rollout roll(e, o);
-  for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
+  const std::pair<PlanUpdate, long> cases[] = {
+      {PlanUpdate::Best, 0}, {PlanUpdate::SoftmaxMean, 0}, {PlanUpdate::SoftmaxMean, 3}, {PlanUpdate::EliteMean, 3}};
+  for (const auto& [update, knots] : cases) {
     std::vector<double> plans[2];
     double cost[2];
     for (const int where : {on_host, device}) {
       Planner planner(roll, {.horizon = 5,
                              .samples = B,
-                             .update = {.kind = update, .temperature = 0.3, .elites = 6},
+                             .update = {.kind = update, .temperature = 0.3, .standardised = true, .elites = 6},
                              .sigma = {2},
                              .iterations = 2,
+                             .knots = knots,
+                             .interpolation = Interpolation::Cubic,
+                             .adapt = 0.5,
+                             .noise_cost = 0.01,
                              .device = where});
       const Buffer q = noise(p, 1, 2, 0.1, 1, where), v = noise(p, 1, 2, 0.1, 2, where);
       for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});

@@ -1,6 +1,6 @@
-"""The samples of a planner's iteration, on their device, and the next plan from them.
+"""The samples of a planner's iteration, on their device, and the plan that follows from them.
 
-An iteration waits once, for the new plan (horizon, nu), which is on the CPU.
+An iteration waits once, for the new knots of the plan, which are on the CPU.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._memory.arrays import shape_error
+from ..device import DeviceArray
 
 if TYPE_CHECKING:
     from .._memory.library import Library
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Samples:
-    """Samples U (samples, horizon, nu) of a dtype and their costs, on the device of `library`.
+    """Samples as knots (samples, K, nu) of a dtype and their costs, on the device of `library`.
 
     name      for messages
-    options   of the update: kind, temperature and elites (host/rollout/plan_updater.h)
+    options   of the update: kind, temperature and others (host/planning/plan_updater.h)
     threads   for sums on the CPU
     """
 
@@ -34,20 +35,41 @@ class Samples:
         threads: int,
         options: dict[str, Any],
     ) -> None:
-        self.name, self.library, self.shape, self.dtype = name, library, shape, np.dtype(dtype)
-        self.options = options
+        self.name, self.library, self.shape, self.options = name, library, shape, options
+        count, K, nu = shape
         self.updater = _featherstorm.PlanUpdater(
-            **options, samples=shape[0], steps=shape[1], n=shape[2], dtype=dtype,
+            **options, samples=count, steps=K, n=nu, dtype=dtype,
             device=library.device, threads=threads, stream=library.stream,
         )  # fmt: skip
-        self.costs = library.column(library.cost_dtype(dtype), shape[0])
+        self.memory = library.buffer(dtype, count, K * nu)
+        self.knots: Array = (
+            self.memory.view([K, nu])
+            if library.readable
+            else DeviceArray(self.memory, [K, nu], count, dtype, library.device, library.stream)
+        )
+        self.costs = library.column(library.cost_dtype(dtype), count)
 
-    def next_plan(self, costs: Array, U: Array) -> _featherstorm.NextPlan:
-        """Return the next plan from the samples of an iteration. Raises ValueError for other shapes."""
-        for what, x, shape in (("costs", costs, self.shape[:1]), ("controls", U, self.shape)):
-            found = x.shape if hasattr(x, "shape") else np.shape(x)
-            if found != shape:
-                raise shape_error(self.name, f"{what} of the rollout", found, shape)
+    def draw(self, plan: _featherstorm.SampledPlan) -> Array:
+        """Return the samples of an iteration as knots; they stay valid until the next one is drawn."""
+        self.updater.draw(plan, self.memory, self.library.stream)
+        return self.knots
+
+    def controls(self, weights: Array, lower: list[float], upper: list[float]) -> Array:
+        """Return the controls (samples, T, nu) of the drawn knots on the CPU. weights (T, K)."""
+        count, _, nu = self.shape
+        T = len(weights)
+        made = _featherstorm.knots("u", self.memory, nu, weights, count, lower, upper)
+        out = np.empty((T, nu, count), self.knots.dtype).transpose(2, 0, 1)
+        _featherstorm.draw(made, out)
+        return out
+
+    def update(self, plan: _featherstorm.SampledPlan, costs: Array) -> bool:
+        """Improve the plan by the costs (samples,) of the drawn samples. Return False if none is finite.
+
+        Errors: ValueError for costs of another shape.
+        """
+        found = costs.shape if hasattr(costs, "shape") else np.shape(costs)
+        if found != self.shape[:1]:
+            raise shape_error(self.name, "costs of the rollout", found, self.shape[:1])
         self.library.fill(self.costs, costs, self.name, "costs")
-        U, _ = self.library.array(U, self.name, "U", self.dtype)
-        return self.updater.update(self.costs, self.library.memory(U, self.shape), self.library.stream)
+        return bool(self.updater.update(plan, self.costs, self.memory, self.library.stream))

@@ -1,5 +1,5 @@
 // Planners against updates in plain arithmetic, a cart that they drive, and what they refuse.
-#include "host/simulation/planner.h"
+#include "host/planning/planner.h"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +35,15 @@ struct Cart {
 };
 
 constexpr long T = 6, B = 50;
+
+// The same numbers in double.
+Buffer copied(const ArrayRef& a) {
+  const std::vector<double> numbers = numbers_of(a);
+  const Buffer b(Precision::float64, a.instances, a.components);
+  for (long i = 0; i < a.instances; i++)
+    for (long c = 0; c < a.components; c++) b.component<double>(c)[i] = numbers[i * a.components + c];
+  return b;
+}
 
 // The samples (B, T) of the first iteration about a plan, and their costs.
 struct Samples { std::vector<double> U, cost; };
@@ -142,6 +151,63 @@ TEST(Planner, DrivesACartToAGoal) {
   }
 }
 
+// DIAL, with a plan that is carried over the time that it takes to make it.
+TEST(Planner, DrivesACartByKnotsWithLatency) {
+  Cart cart;
+  const double latency = 0.025;
+  Planner planner(cart.roll, {.horizon = 20,
+                              .samples = 256,
+                              .update = {.temperature = 0.1, .standardised = true},
+                              .sigma = annealed_sigma({6}, 2, 5, 0.5, 0.9),
+                              .lower = {-10},
+                              .upper = {10},
+                              .iterations = 2,
+                              .knots = 5,
+                              .interpolation = Interpolation::Cubic,
+                              .first_iterations = 5});
+  RolloutOptions options = Cart::options(Precision::float64);
+  options.stepping.substeps = 4;
+  Predictor predictor(cart.evaluator, options);
+  Simulation s(cart.evaluator, 1, {.dt = latency, .substeps = 2});
+  Buffer tau(Precision::float32, 1, 2);
+  for (int k = 0; k < 160; k++) {
+    const double t = s.time();
+    tau.component<float>(0)[0] = static_cast<float>(planner.control(t)[0]);
+    const Buffer q = copied(s.q()), v = copied(s.v());
+    const RolloutArrays now{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+    planner.command(predictor.state(planner, now, t, latency), t + latency);
+    s.step(tau.ref());
+  }
+  EXPECT_NEAR(numbers_of(s.q())[0], 0.5, 0.05);
+}
+
+TEST(Planner, ShiftsKnotsByTheTimeThatHasPassed) {
+  const Cart cart;
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+  for (const Interpolation by : {Interpolation::Linear, Interpolation::Cubic}) {
+    // one sample: the plan itself
+    Planner planner(cart.roll, {.horizon = 10, .samples = 1, .knots = 4, .interpolation = by});
+    planner.reset({1, -2, 3, 0.5});
+    planner.command(state, 2.0);
+    std::vector<double> expected;
+    for (int k = 0; k < 4; k++) expected.push_back(planner.control(2.08 + 0.15 * k)[0]);
+    planner.command(state, 2.08);
+    for (int k = 0; k < 4; k++) EXPECT_NEAR(planner.knots()[k], expected[k], 1e-12) << "knot " << k;
+    EXPECT_THROW(planner.command(state, 2.0), Error);
+  }
+}
+
+TEST(Planner, FitsKnotsToControls) {
+  const Cart cart;
+  Planner planner(cart.roll, {.horizon = 10, .samples = 1, .knots = 4, .interpolation = Interpolation::Cubic});
+  planner.reset({1, -2, 3, 0.5});
+  const std::vector<double> controls = planner.plan();
+  planner.reset(controls);
+  const double knots[] = {1, -2, 3, 0.5};
+  for (int k = 0; k < 4; k++) EXPECT_NEAR(planner.knots()[k], knots[k], 1e-12);
+}
+
 TEST(Planner, GivesTheSamePlansForAnyThreadsAndAfterReset) {
   std::vector<double> first;
   for (const int threads : {1, 3}) {
@@ -172,7 +238,7 @@ TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
   refused({.horizon = 0}, "horizon is 0");
   refused({.horizon = 4, .samples = 0}, "samples is 0");
   refused({.horizon = 4, .knots = 5}, "knots is 5, expected 0 to 4");
-  refused({.horizon = 4, .sigma = {1, 2}}, "sigma has 2 numbers, expected 1 or 1");
+  refused({.horizon = 4, .sigma = {1, 2}}, "sigma has 2 numbers, expected 1, 1, 4 or 4");
   refused({.horizon = 4, .sigma = {-1}}, "sigma is -1");
   refused({.horizon = 4, .lower = {1}, .upper = {0}}, "expected lower <= upper");
   refused({.horizon = 4, .update = {.temperature = 0}}, "temperature is 0");

@@ -122,12 +122,12 @@ def test_updates_of_plans_are_those_of_numpy(dtype):
     for kind, weights in (("softmax_mean", exponential), ("elite_mean", elites), ("best", one)):
         results = []
         for threads in (1, 3):
-            updater = _featherstorm.PlanUpdater(kind, 10.0, 50, 3000, 6, 4, dtype, threads=threads)
-            found = updater.update(column, U)
+            updater = _featherstorm.PlanUpdater(kind, 10.0, False, 50, False, 3000, 6, 4, dtype, threads=threads)
+            found = updater.next_plan(column, U)
             assert found.best.index == np.nanargmin(costs) and found.best.value == np.nanmin(costs)
             results.append((found.mean, found.deviation))
             with pytest.raises(ValueError, match="^costs has 1 dimensions, expected 2"):
-                updater.update(costs, U)
+                updater.next_plan(costs, U)
         assert results[0] == results[1]
         mean = np.reshape(found.mean, (6, 4))
         expected = np.tensordot(weights / weights.sum(), U.astype(float), 1)
@@ -138,7 +138,7 @@ def test_updates_of_plans_are_those_of_numpy(dtype):
         else:
             assert found.deviation == []
     column[:] = np.nan
-    nothing = updater.update(column, U)
+    nothing = updater.next_plan(column, U)
     assert (nothing.best.index, nothing.mean, nothing.deviation) == (-1, [], [])
 
 

@@ -19,7 +19,7 @@ core/dynamics core/step core/rates core/derivatives core/hybrid core/loops core/
 core/mujoco core/reference/spatial core/reference/model core/reference/dynamics core/reference/loops core/reference/contact core/reference/constraint
 
 host/system host/table/row host/table/ops host/table host/memory host/urdf host/robots host/world host/load host/trace host/assemble host/compile host/engine host/contacts host/solver
-host/rollout host/network host/reduction host/simulation host/gradients host/cpu host
+host/rollout host/network host/reduction host/simulation host/planning host/gradients host/cpu host
 
 cuda/kernels cuda/runtime
 

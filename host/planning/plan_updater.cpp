@@ -1,7 +1,8 @@
-#include "host/rollout/plan_updater.h"
+#include "host/planning/plan_updater.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "host/memory/device.h"
@@ -41,6 +42,16 @@ std::vector<long> elites_of(const std::vector<double>& cost, long count) {
   return order;
 }
 
+// The standard deviation of the finite costs, above zero.
+double deviation_of(const std::vector<double>& costs) {
+  double count = 0, sum = 0, squares = 0;
+  for (const double c : costs)
+    if (std::isfinite(c)) count++, sum += c;
+  for (const double c : costs)
+    if (std::isfinite(c)) squares += (c - sum / count) * (c - sum / count);
+  return std::max(std::sqrt(squares / std::max(count, 1.0)), std::numeric_limits<double>::min());
+}
+
 }  // namespace
 
 PlanUpdater::PlanUpdater(const PlanUpdateOptions& options, long samples, long steps, long n, Precision precision,
@@ -52,6 +63,7 @@ PlanUpdater::PlanUpdater(const PlanUpdateOptions& options, long samples, long st
   if (options.kind == PlanUpdate::EliteMean && (options.elites < 1 || options.elites > samples))
     throw Error("elites is " + std::to_string(options.elites) + ", expected 1 to " + std::to_string(samples) +
                 ", the number of samples");
+  if (options.kind == PlanUpdate::EliteMean) options_.spread = true;
   reduction_ = Reduction::on(device, threads);
   weights_ = Buffer(Precision::float64, samples, 1, device, stream);
   mean_ = Buffer(precision, steps * n, 1, device, stream), spread_ = Buffer(precision, steps * n, 1, device, stream);
@@ -65,16 +77,21 @@ NextPlan PlanUpdater::update(const ArrayRef& costs, const SequenceMemory& sample
   switch (options_.kind) {
     case PlanUpdate::Best: choose({next.best.index}, stream); break;
     case PlanUpdate::SoftmaxMean:
-      reduction_->softmax_weights(costs, options_.temperature, weights_.ref(), stream);
+      reduction_->softmax_weights(costs, temperature_for(costs, stream), weights_.ref(), stream);
       break;
     case PlanUpdate::EliteMean: choose(elites_of(numbers_of(costs, stream), options_.elites), stream); break;
   }
   next.mean = weighted_mean(samples, false, stream);
-  if (options_.kind == PlanUpdate::EliteMean) {
+  if (options_.spread) {
     next.deviation = weighted_mean(samples, true, stream);
     for (double& x : next.deviation) x = std::sqrt(x);
   }
   return next;
+}
+
+double PlanUpdater::temperature_for(const ArrayRef& costs, void* stream) const {
+  if (!options_.standardised) return options_.temperature;
+  return std::max(options_.temperature * deviation_of(numbers_of(costs, stream)), std::numeric_limits<double>::min());
 }
 
 // Gives the samples equal weights that add up to 1, and all others 0.

@@ -1,8 +1,9 @@
 // The update of a planner: the next plan from samples of control sequences and their costs.
 //
 //   Best          U = U_b, b the sample with the least cost                 Howell et al. 2022, "Predictive Sampling"
-//   SoftmaxMean   U = sum w_i U_i,  w_i ~ exp(-c_i / temperature)           Williams et al. 2017 (MPPI), no noise term
-//   EliteMean     U, sigma: mean and standard deviation of the elites      Rubinstein and Kroese 2004 (CEM)
+//   SoftmaxMean   U = sum w_i U_i,  w_i ~ exp(-c_i / temperature)           Williams et al. 2017 (MPPI)
+//                 standardised: c_i are divided by their standard deviation  Xue et al. 2024 (DIAL-MPC)
+//   EliteMean     U = mean of the elites, the samples with the least costs   Rubinstein and Kroese 2004 (CEM)
 //
 // Samples U_i (B, T, n) and costs c_i (B, 1) are on the host or on a CUDA device. A cost that is not finite does not count.
 #pragma once
@@ -17,11 +18,13 @@ enum class PlanUpdate { Best, SoftmaxMean, EliteMean };
 
 struct PlanUpdateOptions {
   PlanUpdate kind = PlanUpdate::SoftmaxMean;
-  double temperature = 1;  // of SoftmaxMean, in the unit of the cost
-  long elites = 64;        // of EliteMean
+  double temperature = 1;     // of SoftmaxMean, in the unit of the cost, or in standard deviations of the costs
+  bool standardised = false;  // of SoftmaxMean
+  long elites = 64;           // of EliteMean
+  bool spread = false;        // whether the deviation of the samples, with the same weights, is computed too
 };
 
-// mean (T n); deviation (T n) of EliteMean, else empty. Both are empty if no cost is finite; best.index is then -1.
+// mean (T n); deviation (T n), empty without `spread`. Both are empty if no cost is finite; best.index is then -1.
 struct NextPlan {
   Least best;
   std::vector<double> mean, deviation;
@@ -36,6 +39,7 @@ class PlanUpdater {
   NextPlan update(const ArrayRef& costs, const SequenceMemory& samples, void* stream = nullptr);
 
  private:
+  double temperature_for(const ArrayRef& costs, void* stream) const;
   void choose(const std::vector<long>& samples, void* stream);
   std::vector<double> weighted_mean(const SequenceMemory& samples, bool spread, void* stream);
 

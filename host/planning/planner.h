@@ -1,0 +1,75 @@
+// Planning by sampling, in receding horizon: predictive sampling, MPPI, DIAL, the cross-entropy method.
+//
+//   Rollout roll(evaluator, {.stepping = {.dt = 0.02}, .cost = ...});
+//   Planner planner(roll, {.horizon = 40, .update = {.temperature = 0.1}, .sigma = {2}, .lower = {-5}, .upper = {5}});
+//   u = planner.command({.q = q.ref(), .v = v.ref()}, t);   // improves the plan; the control at the time t
+//   u = planner.control(t + 0.005);                         // the same plan a little later
+//
+// The plan, its samples and its updates are those of sampled_plan.h; the rollout simulates the samples.
+//
+// Samples depend on the seed, the call and the iteration alone. Results do not depend on the number of threads.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "host/planning/sampled_plan.h"
+#include "host/simulation/rollout.h"
+
+namespace featherstorm {
+
+class Planner {
+ public:
+  // The rollout must outlive this object. Throws Error naming the option, its value and what was expected.
+  Planner(const Rollout& rollout, PlannerOptions options);
+
+  // Return the control (n) for a state, from an improved plan.
+  //
+  // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device
+  // in   t      the state's time [s], at which the plan begins: the last plan is shifted by the time that has passed. None:
+  //             a control step has passed, and the rollouts begin at 0
+  // Throws Error if time runs backwards or no sample has a finite cost; the plan is then unchanged.
+  std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
+  // Improve the plan without a shift; return its controls (T n). Errors as of command.
+  const std::vector<double>& improve(const RolloutArrays& state, double t = 0, void* stream = nullptr);
+  // Return the control (n) of the plan at a time [s]. Before the plan and behind its horizon it is that of its ends.
+  std::vector<double> control(double t) const;
+  // Begin anew with controls (T n) or knots (K n); empty: the controls nearest to zero.
+  void reset(const std::vector<double>& plan = {});
+
+  const std::vector<double>& plan() const { return controls_; }       // (T n)
+  const std::vector<double>& knots() const { return plan_.knots(); }  // (K n)
+  double cost() const { return plan_.cost(); }                        // of the best sample of the last iteration
+
+ private:
+  void improve(double elapsed, const RolloutArrays& state, double t, void* stream);
+
+  const Rollout& rollout_;
+  SampledPlan plan_;
+  double t_ = 0;  // beginning of the plan
+  std::vector<double> controls_;
+  Buffer costs_, samples_;
+  SequenceMemory knots_;  // of the samples, in samples_
+  Sequence draw_;
+  PlanUpdater updater_;
+};
+
+// Carries a state over a time under the controls of a plan, so that the next plan begins where it will act:
+//
+//   Predictor predictor(evaluator, options);                       // those of the rollout
+//   u = planner.command(predictor.state(planner, state, t, latency), t + latency);
+class Predictor {
+ public:
+  // The evaluator must outlive this object. The options are those of the rollout of the planner; costs and observations are
+  // not used.
+  Predictor(Evaluator& evaluator, RolloutOptions options);
+
+  // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters. The substeps of the rollout
+  // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.
+  RolloutArrays state(const Planner& planner, const RolloutArrays& state, double t, double latency);
+
+ private:
+  Rollout rollout_;
+  Buffer q_, v_, act_;
+};
+
+}  // namespace featherstorm

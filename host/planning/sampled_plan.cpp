@@ -1,0 +1,244 @@
+#include "host/planning/sampled_plan.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/memory/device.h"
+#include "host/system/error.h"
+
+namespace featherstorm {
+namespace {
+
+void check_count(const char* what, long value, long least, long most) {
+  if (value >= least && value <= most) return;
+  throw Error("Planner: " + std::string(what) + " is " + std::to_string(value) + ", expected " + std::to_string(least) +
+              " to " + std::to_string(most));
+}
+
+// Return a number for each control.
+std::vector<double> per_control(const char* what, std::vector<double> x, long n) {
+  if (x.size() == 1) x.assign(static_cast<std::size_t>(n), x[0]);
+  if (!x.empty() && static_cast<long>(x.size()) != n)
+    throw Error("Planner: " + std::string(what) + " has " + std::to_string(x.size()) + " numbers, expected 1 or " +
+                std::to_string(n));
+  return x;
+}
+
+void check_positive(const char* what, const std::vector<double>& all) {
+  for (const double x : all)
+    if (!(x >= 0) || !std::isfinite(x))
+      throw Error("Planner: " + std::string(what) + " is " + std::to_string(x) + ", expected a number of 0 or more");
+}
+
+// Return an array on the host, after the work on its stream.
+ArrayRef on_the_host(const ArrayRef& from, Buffer& memory, void* stream) {
+  if (from.device == on_host) return from;
+  memory = Buffer(from.precision, from.instances, from.components);
+  copy(from, memory.ref(), stream);
+  return memory.ref();
+}
+double number(const ArrayRef& a, long at) {
+  return a.precision == Precision::float32 ? static_cast<double>(static_cast<const float*>(a.data)[at])
+                                           : static_cast<const double*>(a.data)[at];
+}
+
+constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+std::vector<double> annealed_sigma(const std::vector<double>& sigma, int iterations, long knots, double iteration_decay,
+                                   double knot_decay) {
+  std::vector<double> all;
+  for (int i = 0; i < iterations; i++)
+    for (long k = 0; k < knots; k++)
+      for (const double x : sigma)
+        all.push_back(x * std::pow(iteration_decay, i) * std::pow(knot_decay, static_cast<double>(knots - 1 - k)));
+  return all;
+}
+
+SampledPlan::SampledPlan(PlannerOptions options, long n, Precision precision)
+    : options_(std::move(options)), n_(n), precision_(precision) {
+  PlannerOptions& o = options_;
+  constexpr long most = std::numeric_limits<std::int32_t>::max();
+  check_count("horizon", o.horizon, 1, most), check_count("samples", o.samples, 1, most);
+  check_count("iterations", o.iterations, 1, most), check_count("first_iterations", o.first_iterations, 0, most);
+  check_count("knots", o.knots, 0, o.horizon);
+  knots_ = o.knots > 0 ? o.knots : o.horizon;
+  if (o.first_iterations == 0) o.first_iterations = o.iterations;
+  o.lower = per_control("lower", o.lower, n), o.upper = per_control("upper", o.upper, n);
+  o.sigma_min = per_control("sigma_min", o.sigma_min, n);
+  if (o.sigma.size() == 1) o.sigma = per_control("sigma", o.sigma, n);
+  const auto given = static_cast<long>(o.sigma.size()), all = knots_ * n;
+  if (given != n && given != all && given != o.iterations * all)
+    throw Error("Planner: sigma has " + std::to_string(given) + " numbers, expected 1, " + std::to_string(n) + ", " +
+                std::to_string(all) + " or " + std::to_string(o.iterations * all));
+  check_positive("sigma", o.sigma), check_positive("sigma_min", o.sigma_min);
+  check_positive("adapt", {o.adapt}), check_positive("noise_cost", {o.noise_cost});
+  if (o.update.kind == PlanUpdate::EliteMean) o.adapt = 1;
+  if (o.adapt > 1) throw Error("Planner: adapt is " + std::to_string(o.adapt) + ", expected 0 to 1");
+  o.update.spread = o.adapt > 0;
+  weights_ = interpolation_weights(o.horizon, knots_, o.interpolation);
+  sigma_.resize(static_cast<std::size_t>(all));
+  reset();
+  begin(0);
+  check(samples(), knots_, o.samples, n_, precision_);
+  cancel();
+}
+
+double SampledPlan::rounded(double x) const {
+  return precision_ == Precision::float32 ? static_cast<double>(static_cast<float>(x)) : x;
+}
+double SampledPlan::clipped(double x, std::size_t control) const {
+  if (!options_.lower.empty()) x = std::max(x, options_.lower[control]);
+  if (!options_.upper.empty()) x = std::min(x, options_.upper[control]);
+  return rounded(x);
+}
+
+void SampledPlan::control_at(double step, const std::vector<double>& knots, double* u) const {
+  std::vector<double> w(static_cast<std::size_t>(knots_));
+  add_interpolation_weights(step, options_.horizon, knots_, options_.interpolation, w.data());
+  for (long c = 0; c < n_; c++) {
+    double sum = 0;
+    for (long k = 0; k < knots_; k++)
+      if (w[static_cast<std::size_t>(k)] != 0)
+        sum += w[static_cast<std::size_t>(k)] * knots[static_cast<std::size_t>(k * n_ + c)];
+    u[c] = clipped(sum, static_cast<std::size_t>(c));
+  }
+}
+
+std::vector<double> SampledPlan::control(double step) const {
+  std::vector<double> u(static_cast<std::size_t>(n_));
+  control_at(step, now_.knots, u.data());
+  return u;
+}
+std::vector<double> SampledPlan::controls() const {
+  std::vector<double> all(static_cast<std::size_t>(options_.horizon * n_));
+  for (long t = 0; t < options_.horizon; t++) control_at(static_cast<double>(t), now_.knots, all.data() + t * n_);
+  return all;
+}
+
+void SampledPlan::reset(const std::vector<double>& plan) {
+  const auto T = options_.horizon, given = static_cast<long>(plan.size());
+  std::vector<double> knots(static_cast<std::size_t>(knots_ * n_));
+  if (given == knots_ * n_) {
+    knots = plan;
+  } else if (given == T * n_) {
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const Rows> W(weights_.data(), T, knots_), U(plan.data(), T, n_);
+    Eigen::Map<Rows>(knots.data(), knots_, n_) = W.colPivHouseholderQr().solve(U);
+  } else if (given != 0) {
+    throw Error("Planner: the plan has " + std::to_string(given) + " numbers, expected " + std::to_string(T * n_) +
+                (interpolates() ? " or, as knots, " + std::to_string(knots_ * n_) : ""));
+  }
+  for (std::size_t k = 0; k < knots.size(); k++) {
+    if (!std::isfinite(knots[k])) throw Error("Planner: the plan is not finite");
+    knots[k] = clipped(knots[k], k % static_cast<std::size_t>(n_));
+  }
+  now_ = {std::move(knots), no_cost, 0, 0};
+}
+
+void SampledPlan::begin(double elapsed) {
+  if (!(elapsed >= 0) || !std::isfinite(elapsed))
+    throw Error("Planner: " + std::to_string(elapsed) +
+                " control steps have passed since the last plan, expected 0 or "
+                "more");
+  before_ = now_;
+  iteration_ = 0, adapted_ = false;
+  choose_sigma();
+  constexpr double slack = 1e-6;  // times are differences of rounded numbers
+  if (std::abs(elapsed - std::round(elapsed)) < slack) elapsed = std::round(elapsed);
+  if (elapsed == 0) return;
+  const double last = static_cast<double>(options_.horizon - 1);
+  for (long k = 0; k < knots_; k++) {
+    const double at = elapsed + time_of_knot(k, options_.horizon, knots_, options_.interpolation);
+    control_at(std::min(at, last), before_.knots, now_.knots.data() + k * n_);
+  }
+}
+
+int SampledPlan::iterations() const { return before_.calls == 0 ? options_.first_iterations : options_.iterations; }
+
+// Set the noise of the iteration, unless the samples decide it.
+void SampledPlan::choose_sigma() {
+  if (adapted_) return;
+  const auto all = static_cast<std::size_t>(knots_ * n_), given = options_.sigma.size();
+  const auto row = static_cast<std::size_t>(std::max(iteration_ - (iterations() - options_.iterations), 0));
+  for (std::size_t k = 0; k < all; k++) sigma_[k] = options_.sigma[(row * all + k) % given];
+}
+
+Controls SampledPlan::samples() const {
+  Controls c;
+  c.name = "u", c.mean = now_.knots, c.sigma = sigma_, c.lower = options_.lower, c.upper = options_.upper;
+  c.keep_mean = true, c.key = {options_.seed, static_cast<std::uint32_t>(now_.draws)};
+  return c;
+}
+
+Controls SampledPlan::interpolated(const SequenceMemory& knots) const {
+  Controls c;
+  c.name = "u", c.lower = options_.lower, c.upper = options_.upper, c.weights = weights_;
+  c.given = true, c.knots = knots;
+  return c;
+}
+
+bool SampledPlan::update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream) {
+  Buffer sum;
+  if (options_.noise_cost > 0) sum = with_noise_cost(costs, knots, stream);
+  const NextPlan next = updater.update(options_.noise_cost > 0 ? sum.ref() : costs, knots, stream);
+  if (next.best.index < 0) return false;
+  now_.cost = next.best.value;
+  for (std::size_t k = 0; k < next.mean.size(); k++)
+    now_.knots[k] = clipped(next.mean[k], k % static_cast<std::size_t>(n_));  // a mean may exceed a bound by rounding
+  iteration_++, now_.draws++;
+  choose_sigma();
+  if (options_.adapt == 0) return true;
+  adapted_ = true;
+  for (std::size_t k = 0; k < sigma_.size(); k++) {
+    const double kept = (1 - options_.adapt) * sigma_[k] * sigma_[k], spread = next.deviation[k];
+    sigma_[k] = std::sqrt(kept + options_.adapt * spread * spread);
+    if (!options_.sigma_min.empty())
+      sigma_[k] = std::max(sigma_[k], options_.sigma_min[k % static_cast<std::size_t>(n_)]);
+  }
+  return true;
+}
+
+// Return costs (B, 1) with MPPI's term of the noise, on the device of the costs.
+Buffer SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) const {
+  Buffer copies[2];
+  const long B = costs.instances;
+  const ArrayRef given = on_the_host(costs, copies[0], stream);
+  ArrayRef all = knots.array;
+  all.components = knots_ * n_;
+  if (all.device != on_host && knots.step_stride != n_ * all.component_stride)
+    throw Error("Planner: knots on a device have gaps between their steps");
+  const ArrayRef y = on_the_host(all, copies[1], stream);
+  const long step = all.device == on_host ? knots.step_stride : n_ * y.component_stride;
+  Buffer sum(Precision::float64, B, 1);
+  for (long i = 0; i < B; i++) {
+    double term = 0;
+    for (long k = 0; k < knots_; k++)
+      for (long c = 0; c < n_; c++) {
+        const auto at = static_cast<std::size_t>(k * n_ + c);
+        if (sigma_[at] == 0) continue;
+        const double drawn = number(y, i * y.instance_stride + k * step + c * y.component_stride);
+        term += now_.knots[at] * (drawn - now_.knots[at]) / (sigma_[at] * sigma_[at]);
+      }
+    sum.component<double>(0)[i] = number(given, i * given.instance_stride) + options_.noise_cost * term;
+  }
+  if (costs.device == on_host) return sum;
+  Buffer there(Precision::float64, B, 1, costs.device, stream);
+  copy(sum.ref(), there.ref(), stream);
+  return there;
+}
+
+void SampledPlan::restore(State state) {
+  if (state.knots.size() != now_.knots.size())
+    throw Error("Planner: the plan has " + std::to_string(state.knots.size()) + " numbers, expected " +
+                std::to_string(now_.knots.size()));
+  now_ = std::move(state);
+}
+
+void SampledPlan::commit() { now_.calls++; }
+void SampledPlan::cancel() { now_ = before_; }
+
+}  // namespace featherstorm

@@ -1,0 +1,116 @@
+// A plan of controls over a horizon of T control steps, given by K knots, and the samples about it.
+//
+//   u(s) = clip(sum_k w_k(s) Y_k, lower, upper)     plan: knots Y (K, n); s, control steps after the plan's beginning
+//   Y_i = clip(Y + sigma z_i, lower, upper)         sample i: z standard normal numbers (host/rollout/noise.h); Y_0 = Y
+//   Y = update(Y_i, costs)                          host/planning/plan_updater.h
+//   Y_k = u(s_k + elapsed)                          warm start: the plan of the last call, `elapsed` control steps later
+//
+// The weights w are those of host/rollout/controls.h. The last control is held behind the horizon.
+//
+// A call has iterations: draw, simulate, update. What simulates the samples is not known here (host/planning/planner.h,
+// and Python's planners for any simulator):
+//
+//   plan.begin(elapsed);
+//   for (int i = 0; i < plan.iterations(); i++) {
+//     ... run plan.samples() over K steps, which writes the knots of the samples; simulate them ...
+//     plan.update(updater, costs, knots);
+//   }
+//   plan.commit();                                  // or cancel(): the plan is as before the call
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "host/planning/plan_updater.h"
+#include "host/rollout/controls.h"
+
+namespace featherstorm {
+
+struct PlannerOptions {
+  long horizon = 1;     // T, control steps of a plan
+  long samples = 1024;  // control sequences of an iteration
+  PlanUpdateOptions update{};
+  // Standard deviation of the noise: n numbers, (K n), or (iterations K n) (annealed_sigma).
+  std::vector<double> sigma{1.0};
+  std::vector<double> lower{}, upper{};  // bounds of the controls, n numbers or one; empty: none
+  int iterations = 1;                    // improvements of the plan in a call
+  long knots = 0;                        // K; 0: one for each control step
+  Interpolation interpolation = Interpolation::Linear;
+  std::uint64_t seed = 0;
+  std::vector<double> sigma_min{};  // with adapt: least noise of iterations after the first, n numbers or one
+  // Share of the samples' variance in that of the next iteration: sigma^2 <- (1 - adapt) sigma^2 + adapt spread^2.
+  // EliteMean: 1.
+  double adapt = 0;
+  // gamma of the term gamma sum Y (Y_i - Y) / sigma^2 that MPPI adds to the cost of a sample. Williams et al. 2018
+  // (Information-Theoretic Model Predictive Control): gamma = temperature (1 - alpha)
+  double noise_cost = 0;
+  // Iterations of the first call after a reset; 0: as many as in others. Those that others do not have come first, with
+  // the noise of the first iteration.
+  int first_iterations = 0;
+  int device = on_host;  // where the samples of a Planner lie
+};
+
+// Noise that decreases over the iterations, and towards the beginning of the plan: sigma (n) times
+// iteration_decay^i knot_decay^(K - 1 - k) for iteration i and knot k. Xue et al. 2024 (DIAL-MPC). (iterations K n)
+std::vector<double> annealed_sigma(const std::vector<double>& sigma, int iterations, long knots, double iteration_decay,
+                                   double knot_decay);
+
+class SampledPlan {
+ public:
+  // n: components of a control. Throws Error with the option, its value and what was expected.
+  SampledPlan(PlannerOptions options, long n, Precision precision);
+
+  // Begin anew with controls (T n), or their knots (K n); empty: the controls nearest to zero. Controls become the knots
+  // with the least squares of errors.
+  void reset(const std::vector<double>& plan = {});
+
+  // Begin a call, `elapsed` >= 0 control steps after the last one. A plan that was shifted by whole steps has the same
+  // controls, bit for bit, if there is a knot for each step.
+  void begin(double elapsed);
+  int iterations() const;  // of this call
+  // The samples of the iteration, as knots: Controls of K steps for an array "u".
+  Controls samples() const;
+  // The controls of T steps that an array of knots (B, K, n) means. Without knots between steps use the array itself.
+  Controls interpolated(const SequenceMemory& knots) const;
+  // Improve the plan by the costs (B, 1) of the samples, of either precision, and their knots (B, K, n). Returns false,
+  // and changes nothing, if no cost is finite. Waits for the stream.
+  bool update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream = nullptr);
+  void commit();
+  void cancel();
+
+  const std::vector<double>& knots() const { return now_.knots; }  // (K n)
+  std::vector<double> controls() const;                            // (T n)
+  std::vector<double> control(double step) const;                  // u(step), (n)
+  double cost() const { return now_.cost; }  // of the best sample of the last iteration, NaN before the first call
+  long calls() const { return now_.calls; }
+  long knot_count() const { return knots_; }
+  long control_size() const { return n_; }
+  bool interpolates() const { return knots_ < options_.horizon; }
+  const PlannerOptions& options() const { return options_; }
+
+  struct State {
+    std::vector<double> knots;  // (K n)
+    double cost = 0;
+    long calls = 0, draws = 0;  // draws: iterations of all calls
+  };
+  const State& state() const { return now_; }
+  // Go on from the state of another plan of this kind. Throws Error for another number of knots.
+  void restore(State state);
+
+ private:
+  double rounded(double x) const;
+  double clipped(double x, std::size_t control) const;
+  void control_at(double step, const std::vector<double>& knots, double* u) const;
+  void choose_sigma();
+  Buffer with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) const;
+
+  PlannerOptions options_;
+  long n_, knots_;
+  Precision precision_;
+  std::vector<double> weights_;  // (T, K)
+  State now_, before_;
+  std::vector<double> sigma_;  // (K n) of the iteration
+  int iteration_ = 0;
+  bool adapted_ = false;
+};
+
+}  // namespace featherstorm

@@ -1,0 +1,134 @@
+// Planners: sampled plans, and their updates on the device where the samples are stored.
+#include "host/planning/sampled_plan.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "host/rollout/sequence.h"
+
+namespace nb = nanobind;
+
+namespace featherstorm {
+namespace {
+
+PlanUpdate kind_of(const std::string& kind) {
+  if (kind == "best") return PlanUpdate::Best;
+  if (kind == "softmax_mean") return PlanUpdate::SoftmaxMean;
+  if (kind == "elite_mean") return PlanUpdate::EliteMean;
+  throw Error("kind is '" + kind + "', expected best, softmax_mean or elite_mean");
+}
+
+// A PlanUpdater, and what draws the samples that it is given.
+class PyPlanUpdater {
+  auto with_arrays(nb::object costs, nb::object samples, const auto& f) {
+    OpenArrays open;
+    const ArrayRef c = open(costs, "costs", false).memory.array;
+    const SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
+    nb::gil_scoped_release release;
+    return f(c, x);
+  }
+
+ public:
+  PyPlanUpdater(const std::string& kind, double temperature, bool standardised, long elites, bool spread, long samples,
+                long steps, long n, const std::string& dtype, int device, int threads, std::uintptr_t stream)
+      : updater_({kind_of(kind), temperature, standardised, elites, spread}, samples, steps, n, precision_of(dtype),
+                 device, threads, reinterpret_cast<void*>(stream)),
+        draw_(precision_of(dtype), threads),
+        samples_(samples),
+        steps_(steps),
+        n_(n) {
+    draw_.array("u", n);
+  }
+  void draw(const SampledPlan& plan, nb::object out, std::uintptr_t stream) {
+    OpenArrays open;
+    const SequenceMemory knots = open.columns(out, "u", true, 0, n_, steps_);
+    const Controls samples = plan.samples();
+    nb::gil_scoped_release release;
+    draw_.run(steps_, samples_, {}, {}, {knots}, &samples, reinterpret_cast<void*>(stream));
+  }
+  NextPlan next_plan(nb::object costs, nb::object samples, std::uintptr_t stream) {
+    return with_arrays(costs, samples, [&](const ArrayRef& c, const SequenceMemory& x) {
+      return updater_.update(c, x, reinterpret_cast<void*>(stream));
+    });
+  }
+  bool update(SampledPlan& plan, nb::object costs, nb::object knots, std::uintptr_t stream) {
+    return with_arrays(costs, knots, [&](const ArrayRef& c, const SequenceMemory& x) {
+      return plan.update(updater_, c, x, reinterpret_cast<void*>(stream));
+    });
+  }
+
+ private:
+  PlanUpdater updater_;
+  Sequence draw_;
+  long samples_, steps_, n_;
+};
+
+}  // namespace
+
+void bind_planning(nb::module_& module) {
+  nb::class_<Least>(module, "Least").def_ro("value", &Least::value).def_ro("index", &Least::index);
+  nb::class_<NextPlan>(module, "NextPlan")
+      .def_ro("best", &NextPlan::best)
+      .def_ro("mean", &NextPlan::mean)
+      .def_ro("deviation", &NextPlan::deviation);
+  nb::class_<PyPlanUpdater>(module, "PlanUpdater",
+                            "The update of a planner: kind is best, softmax_mean or elite_mean; see "
+                            "host/planning/plan_updater.h.")
+      .def(nb::init<const std::string&, double, bool, long, bool, long, long, long, const std::string&, int, int,
+                    std::uintptr_t>(),
+           nb::arg("kind"), nb::arg("temperature"), nb::arg("standardised"), nb::arg("elites"), nb::arg("spread"),
+           nb::arg("samples"), nb::arg("steps"), nb::arg("n"), nb::arg("dtype"), nb::arg("device") = on_host,
+           nb::arg("threads") = 1, nb::arg("stream") = 0)
+      .def("next_plan", &PyPlanUpdater::next_plan, nb::arg("costs"), nb::arg("samples"), nb::arg("stream") = 0,
+           "Return the best sample, and mean and deviation (T n), from costs (B, 1) and samples (B, T, n).")
+      .def("draw", &PyPlanUpdater::draw, nb::arg("plan"), nb::arg("out"), nb::arg("stream") = 0,
+           "Write the samples of a SampledPlan's iteration, as knots, to an array (B, K, n) or (B, K n).")
+      .def(
+          "update", &PyPlanUpdater::update, nb::arg("plan"), nb::arg("costs"), nb::arg("knots"), nb::arg("stream") = 0,
+          "Improve a SampledPlan by the costs (B, 1) of its samples and their knots. Return False if no cost is finite.");
+  nb::class_<SampledPlan>(module, "SampledPlan",
+                          "A plan of controls given by knots, and the samples about it (host/planning/sampled_plan.h).")
+      .def(
+          "__init__",
+          [](SampledPlan* self, long horizon, long samples, long n, const std::string& dtype, const std::string& kind,
+             const std::vector<double>& sigma, const std::vector<double>& lower, const std::vector<double>& upper,
+             int iterations, int first_iterations, long knots, int interpolation, std::uint64_t seed,
+             const std::vector<double>& sigma_min, double adapt, double noise_cost) {
+            PlannerOptions o;
+            o.horizon = horizon, o.samples = samples, o.update.kind = kind_of(kind), o.sigma = sigma, o.lower = lower,
+            o.upper = upper, o.iterations = iterations, o.first_iterations = first_iterations, o.knots = knots,
+            o.interpolation = static_cast<Interpolation>(interpolation), o.seed = seed, o.sigma_min = sigma_min,
+            o.adapt = adapt, o.noise_cost = noise_cost;
+            new (self) SampledPlan(std::move(o), n, precision_of(dtype));
+          },
+          nb::arg("horizon"), nb::arg("samples"), nb::arg("n"), nb::arg("dtype"), nb::arg("kind"), nb::arg("sigma"),
+          nb::arg("lower"), nb::arg("upper"), nb::arg("iterations"), nb::arg("first_iterations"), nb::arg("knots"),
+          nb::arg("interpolation"), nb::arg("seed"), nb::arg("sigma_min"), nb::arg("adapt"), nb::arg("noise_cost"))
+      .def("reset", &SampledPlan::reset, nb::arg("plan") = std::vector<double>(),
+           "Begin anew with controls (T n) or knots (K n); without numbers with the controls nearest to zero.")
+      .def("begin", &SampledPlan::begin, nb::arg("elapsed"), "Begin a call, so many control steps after the last one.")
+      .def("commit", &SampledPlan::commit, "End a call.")
+      .def("cancel", &SampledPlan::cancel, "End a call and take its changes back.")
+      .def("control", &SampledPlan::control, nb::arg("step"), "The control, so many control steps after the beginning.")
+      .def_prop_ro("controls", &SampledPlan::controls, "(T n)")
+      .def_prop_ro("knots", &SampledPlan::knots, "(K n)")
+      .def_prop_ro("iterations", &SampledPlan::iterations, "of this call")
+      .def_prop_ro("cost", &SampledPlan::cost, "of the best sample of the last iteration")
+      .def_prop_ro("calls", &SampledPlan::calls)
+      .def_prop_ro(
+          "draws", [](const SampledPlan& plan) { return plan.state().draws; }, "iterations of all calls")
+      .def(
+          "restore",
+          [](SampledPlan& plan, const std::vector<double>& knots, double cost, long calls, long draws) {
+            plan.restore({knots, cost, calls, draws});
+          },
+          nb::arg("knots"), nb::arg("cost"), nb::arg("calls"), nb::arg("draws"),
+          "Go on from another plan of this kind.");
+  module.def("annealed_sigma", &annealed_sigma, nb::arg("sigma"), nb::arg("iterations"), nb::arg("knots"),
+             nb::arg("iteration_decay"), nb::arg("knot_decay"),
+             "Noise (iterations K n) that decreases over the iterations and towards the beginning of the plan.");
+}
+
+}  // namespace featherstorm
