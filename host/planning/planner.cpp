@@ -49,8 +49,6 @@ const std::vector<double>& Planner::improve(const RolloutArrays& state, double t
   return controls_;
 }
 
-std::vector<double> Planner::control(double t) const { return plan_.control((t - t_) / rollout_.dt()); }
-
 void Planner::improve(double elapsed, const RolloutArrays& state, double t, void* stream) {
   const long K = plan_.knot_count(), T = plan_.options().horizon, B = plan_.options().samples;
   plan_.begin(elapsed);
@@ -72,7 +70,7 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, void
     plan_.cancel();
     throw;
   }
-  plan_.commit();
+  plan_.commit(t, t);
   t_ = t, controls_ = plan_.controls();
 }
 

@@ -31,8 +31,9 @@ class Planner {
   std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
   // Improve the plan without a shift; return its controls (T n). Errors as of command.
   const std::vector<double>& improve(const RolloutArrays& state, double t = 0, void* stream = nullptr);
-  // Return the control (n) of the plan at a time [s]. Before the plan and behind its horizon it is that of its ends.
-  std::vector<double> control(double t) const;
+  // Return the control (n) that acts at a time [s], of the last plan that begins by then: not yet that of a plan for a
+  // predicted state. Before the first plan it is that of reset(), behind the horizon the last one.
+  std::vector<double> control(double t) const { return plan_.acting(t, rollout_.dt()); }
   // Begin anew with controls (T n) or knots (K n); empty: the controls nearest to zero.
   void reset(const std::vector<double>& plan = {});
 

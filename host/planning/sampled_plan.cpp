@@ -44,6 +44,7 @@ double number(const ArrayRef& a, long at) {
                                            : static_cast<const double*>(a.data)[at];
 }
 
+constexpr long most_plans = 64;
 constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -137,6 +138,7 @@ void SampledPlan::reset(const std::vector<double>& plan) {
     knots[k] = clipped(knots[k], k % static_cast<std::size_t>(n_));
   }
   now_ = {std::move(knots), no_cost, 0, 0};
+  at_reset_ = now_.knots, made_count_ = 0;
 }
 
 void SampledPlan::begin(double elapsed) {
@@ -238,7 +240,23 @@ void SampledPlan::restore(State state) {
   now_ = std::move(state);
 }
 
-void SampledPlan::commit() { now_.calls++; }
+void SampledPlan::commit(double begins, double acts) {
+  now_.calls++;
+  if (std::isnan(begins)) return;
+  if (made_.empty()) made_.resize(most_plans);
+  made_[static_cast<std::size_t>(made_count_++ % most_plans)] = {begins, acts, now_.knots};
+}
+std::vector<double> SampledPlan::acting(double t, double dt) const {
+  std::vector<double> u(static_cast<std::size_t>(n_));
+  for (long k = made_count_ - 1; k >= 0 && k >= made_count_ - most_plans; k--) {
+    const Timed& plan = made_[static_cast<std::size_t>(k % most_plans)];
+    if (plan.acts > t + 1e-9) continue;
+    control_at((t - plan.begins) / dt, plan.knots, u.data());
+    return u;
+  }
+  control_at(0, at_reset_, u.data());
+  return u;
+}
 void SampledPlan::cancel() { now_ = before_; }
 
 }  // namespace featherstorm

@@ -15,7 +15,8 @@
 //     ... run plan.samples() over K steps, which writes the knots of the samples; simulate them ...
 //     plan.update(updater, costs, knots);
 //   }
-//   plan.commit();                                  // or cancel(): the plan is as before the call
+//   plan.commit(t, t);                              // or cancel(): the plan is as before the call
+//   u = plan.acting(t + 0.005, dt);
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -74,8 +75,13 @@ class SampledPlan {
   // Improve the plan by the costs (B, 1) of the samples, of either precision, and their knots (B, K, n). Returns false,
   // and changes nothing, if no cost is finite. Waits for the stream.
   bool update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream = nullptr);
-  void commit();
+  // End a call. begins: the time of the plan's beginning [s];  acts: the time from which it acts, which is later if the
+  // plan is for a state that was not predicted. NaN: the plan has no time.
+  void commit(double begins, double acts);
   void cancel();
+  // Return the control (n) that acts at a time [s]: that of the last plan that acts by then, or before the first plan the
+  // controls of reset(). dt: time of a control step. Plans of the last 64 calls are known.
+  std::vector<double> acting(double t, double dt) const;
 
   const std::vector<double>& knots() const { return now_.knots; }  // (K n)
   std::vector<double> controls() const;                            // (T n)
@@ -97,6 +103,10 @@ class SampledPlan {
   void restore(State state);
 
  private:
+  struct Timed {
+    double begins, acts;
+    std::vector<double> knots;
+  };
   double rounded(double x) const;
   double clipped(double x, std::size_t control) const;
   void control_at(double step, const std::vector<double>& knots, double* u) const;
@@ -108,6 +118,9 @@ class SampledPlan {
   Precision precision_;
   std::vector<double> weights_;  // (T, K)
   State now_, before_;
+  std::vector<double> at_reset_;  // (K n)
+  std::vector<Timed> made_;       // plans with a time; the newest is number made_count_ - 1, in turn
+  long made_count_ = 0;
   std::vector<double> sigma_;  // (K n) of the iteration
   int iteration_ = 0;
   bool adapted_ = false;

@@ -109,9 +109,11 @@ void bind_planning(nb::module_& module) {
       .def("reset", &SampledPlan::reset, nb::arg("plan") = std::vector<double>(),
            "Begin anew with controls (T n) or knots (K n); without numbers with the controls nearest to zero.")
       .def("begin", &SampledPlan::begin, nb::arg("elapsed"), "Begin a call, so many control steps after the last one.")
-      .def("commit", &SampledPlan::commit, "End a call.")
+      .def("commit", &SampledPlan::commit, nb::arg("begins"), nb::arg("acts"),
+           "End a call: times of the plan's beginning, and from which it acts [s]; NaN: the plan has no time.")
+      .def("acting", &SampledPlan::acting, nb::arg("t"), nb::arg("dt"),
+           "The control that acts at a time [s]; dt: time of a control step.")
       .def("cancel", &SampledPlan::cancel, "End a call and take its changes back.")
-      .def("control", &SampledPlan::control, nb::arg("step"), "The control, so many control steps after the beginning.")
       .def_prop_ro("controls", &SampledPlan::controls, "(T n)")
       .def_prop_ro("knots", &SampledPlan::knots, "(K n)")
       .def_prop_ro("iterations", &SampledPlan::iterations, "of this call")

@@ -19,6 +19,7 @@ COMMANDS = {
     "view": "Show running simulations on a page in the browser or as a video.",
     "train": "Train a policy for a task on the CPU, with PPO, SHAC or SAC.",
     "transfer": "Run a policy here and in MuJoCo C, and compare its returns.",
+    "control": "Control a robot in MuJoCo by planning its motion, and report errors, falls and the time of the plans.",
     "info": "Show a robot: its tree, degrees of freedom, masses and limits.",
     "operations": "Show the table of operations: their equations, arrays and shapes.",
     "bench": "Measure the time of operations per instance, or count their arithmetic operations.",

@@ -186,19 +186,22 @@ class Planner:
             self._plan.reset(array.ravel().tolist())
         self.t0 = None
 
-    def command(self, x: Array, t0: float | None = None, *, latency: float = 0.0, **given: Any) -> Array:
+    def command(
+        self, x: Array, t0: float | None = None, *, latency: float = 0.0, predict: bool = True, **given: Any
+    ) -> Array:
         """Return the control (nu,) for the state x (nx,), from an improved plan.
 
         in   t0       the time of x [s]. The last plan is shifted by the time that has passed since then. None: a control
                       step has passed, and the rollouts begin at 0
-        in   latency  the plan acts from t0 + latency on [s]: `predict` carries the state there, and the result is the
-                      control of that time
+        in   latency  the plan acts from t0 + latency on [s]: `predict` carries the state there, where the plan begins.
+                      The result is the first control of the plan
+        in   predict  False: the plan begins at t0, with the state as it is, although it acts later
         in   given    passed on to the rollout: p of featherstorm.Rollout
         out  the control belongs to the library of x and is on its device where x is on one
         Errors: ValueError where time runs backwards, and where no sample has a finite cost. The plan is then as before
         the call, and `control` goes on with it.
         """
-        u = self.improve(x, t0, given, latency)[0].copy()
+        u = self.improve(x, t0, given, latency, predict)[0].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, t0: float | None = None, **given: Any) -> npt.NDArray[Any]:
@@ -206,20 +209,21 @@ class Planner:
         return self.improve(x, t0, given, shift=False)
 
     def control(self, t: float) -> npt.NDArray[Any]:
-        """Return the control (nu,) of the plan at a time t [s]; outside the plan that of its ends.
+        """Return the control (nu,) that acts at a time t [s].
 
-        Errors: ValueError before the first call with a time, and where the time of a control step is not known.
+        It is that of the last plan that acts by then, so a plan with a latency does not count before its time. Before
+        the first plan it is that of `reset`, behind the horizon the plan's last one.
+        Errors: ValueError where the time of a control step is not known.
         """
-        if self.t0 is None or self.dt is None:
-            missing = "dt is missing" if self.dt is None else "no call of `command` had a time t0"
-            raise ValueError(f"{type(self).__name__}: {missing}, and the plan no time")
-        return np.array(self._plan.control((t - self.t0) / self.dt), self.dtype)
+        if self.dt is None:
+            raise ValueError(f"{type(self).__name__}: dt is missing, and the plan has no time")
+        return np.array(self._plan.acting(t, self.dt), self.dtype)
 
     def predict(self, x: Array, t0: float, latency: float, **given: Any) -> npt.NDArray[Any]:
-        """Return the state (nx,) that the robot has `latency` [s] after x, under the controls of the plan.
+        """Return the state (nx,) that the robot has `latency` [s] after x, under the controls that act until then.
 
         The model of the rollout, which is a featherstorm.Rollout, is stepped in its substeps; the latency is rounded to
-        them. Before the first plan the state is that of the controls nearest to zero.
+        them.
         """
         roll = self.rollout
         if not isinstance(roll, Rollout):
@@ -235,8 +239,7 @@ class Planner:
         x = np.asarray(x, self.dtype)
         if count == 0:
             return x
-        begin = t0 if self.t0 is None else self.t0
-        U = np.array([self._plan.control((t0 + k * step - begin) / roll.dt) for k in range(count)], self.dtype)
+        U = np.array([self.control(t0 + k * step) for k in range(count)])
         final: npt.NDArray[Any] = np.array(self._predicting(x, U[None], t0=t0, **given).final[0])
         return final
 
@@ -253,16 +256,23 @@ class Planner:
         return (t0 - self.t0) / self.dt
 
     def improve(
-        self, x: Array, t0: float | None, given: dict[str, Any], latency: float = 0.0, shift: bool = True
+        self,
+        x: Array,
+        t0: float | None,
+        given: dict[str, Any],
+        latency: float = 0.0,
+        predict: bool = True,
+        shift: bool = True,
     ) -> npt.NDArray[Any]:
         """Improve the plan and return it. It stays as it is if an error is raised."""
         name, takes_knots = type(self).__name__, getattr(self.rollout, "takes_knots", False)
         library = place_of(x, name, "x")
         if not takes_knots and not library.readable:
             raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
-        if latency and t0 is not None:
-            x, t0 = self.predict(x, t0, latency, **given), t0 + latency
-        elif latency:
+        acts = None if t0 is None else t0 + latency
+        if latency and predict and t0 is not None:
+            x, t0 = self.predict(x, t0, latency, **given), acts
+        elif latency and t0 is None:
             raise ValueError(f"{name}: latency is {latency}, which needs the time t0 of the state")
         x = library.cast(x, name, "x", self.dtype)
         if len(x.shape) != 1:
@@ -286,7 +296,7 @@ class Planner:
         except BaseException:
             plan.cancel()
             raise
-        plan.commit()
+        plan.commit(*(np.nan if time is None else time for time in (t0, acts)))
         self.t0 = t0
         return self.U
 

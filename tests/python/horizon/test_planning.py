@@ -330,6 +330,24 @@ def test_the_spread_of_the_samples_adapts_the_noise():
     assert np.allclose(found, np.maximum(expected, 0.3), rtol=0.06)
 
 
+def test_a_plan_acts_from_its_time_on():
+    options = {"samples": 1, "sigma": 0.1, "dt": 0.02, "knots": 3, "dtype": "float64"}
+    planner = MPPI(lambda x0, U, t0: np.zeros(1), 5, 1, **options)
+    planner.reset(np.array([[1.0], [2.0], [3.0]]))
+    assert planner.control(0.5) == 1.0  # nothing acts yet: the plan of reset, at its beginning
+    planner.command(np.zeros(1), 1.0, latency=0.03, predict=False)
+    assert planner.control(1.02) == 1.0
+    assert [float(planner.control(t)[0]) for t in (1.04, 1.06, 9.0)] == pytest.approx([2.0, 2.5, 3.0])
+    planner.command(np.zeros(1), 1.04, latency=0.03, predict=False)  # the same curve, and its end goes on
+    assert planner.plan_knots.ravel() == pytest.approx([2.0, 3.0, 3.0])
+    assert [float(planner.control(t)[0]) for t in (1.06, 1.075)] == pytest.approx([2.5, 2.875])
+    planner.command(np.zeros(1), 1.06)
+    assert planner.control(1.06) == pytest.approx(2.5)
+    for k in range(100):
+        planner.command(np.zeros(1), 2.0 + 0.01 * k, latency=10.0, predict=False)
+    assert planner.control(2.5) == 1.0  # 64 plans are known, and none of them acts yet
+
+
 def drives(x, u, t, p):
     return np.concatenate([u, np.zeros(1)])
 

@@ -1,0 +1,85 @@
+"""A robot in MuJoCo C whose motors follow targets of their joints."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+
+class Plant:
+    """One robot with a free root and a motor at each joint, tau = kp (target - q) - kd v within the motors' limits.
+
+    model          a mujoco.MjModel whose controls are the torques of the joints, in their order; it is copied
+    kp, kd         gains of the motors' drives, which run at the timestep of the model
+    effort         (nu,) limits of the torques [N m]
+    mass           factor of all masses and inertias
+    friction       of all geoms; None: those of the model
+
+    data   the mujoco.MjData;  time [s]
+    """
+
+    def __init__(
+        self, model: Any, kp: float, kd: float, effort: npt.ArrayLike, mass: float = 1.0, friction: float | None = None
+    ) -> None:
+        self.model, self.kp, self.kd = copy.copy(model), kp, kd
+        self.effort = np.asarray(effort, float)
+        if self.effort.shape != (self.model.nu,):
+            raise ValueError(f"Plant: effort has shape {self.effort.shape}, expected ({self.model.nu},)")
+        if mass <= 0 or (friction is not None and friction < 0):
+            raise ValueError(f"Plant: mass is {mass} and friction {friction}, expected a positive factor and 0 or more")
+        self.data: Any = mujoco.MjData(self.model)
+        if mass != 1.0:
+            self.model.body_mass[:] *= mass
+            self.model.body_inertia[:] *= mass
+            mujoco.mj_setConst(self.model, self.data)
+        if friction is not None:
+            self.model.geom_friction[:, 0] = friction
+
+    @property
+    def time(self) -> float:
+        return float(self.data.time)
+
+    @property
+    def state(self) -> Array:
+        """(nq + nv) q, then v, as measured."""
+        return np.concatenate([self.data.qpos, self.data.qvel])
+
+    def reset(self, q: npt.ArrayLike) -> None:
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:] = q
+        mujoco.mj_forward(self.model, self.data)
+
+    def step(self, target: npt.ArrayLike) -> None:
+        """Step once with targets (nu,) of the joints [rad]."""
+        d = self.data
+        torque = self.kp * (target - d.qpos[-self.model.nu :]) - self.kd * d.qvel[-self.model.nu :]
+        d.ctrl[:] = np.clip(torque, -self.effort, self.effort)
+        mujoco.mj_step(self.model, d)
+
+    def push(self, velocity: npt.ArrayLike) -> None:
+        """Change the velocity of the root, (2,) [m/s] along x and y of the world."""
+        self.data.qvel[:2] += velocity
+
+    @property
+    def upright(self) -> float:
+        """Vertical component of the trunk's z axis: 1 upright, 0 on its side."""
+        w, x, y, z = self.data.qpos[3:7]
+        return float(1 - 2 * (x * x + y * y) / (w * w + x * x + y * y + z * z))
+
+    @property
+    def heading_velocity(self) -> Array:
+        """(3,) velocity of the trunk forward and to its left, in the plane [m/s], and its turn rate [rad/s]."""
+        w, x, y, z = self.data.qpos[3:7]
+        forward = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z)])
+        forward /= max(float(np.hypot(*forward)), 1e-9)
+        v, turn = self.data.qvel[:2], self.data.qvel[3:6]
+        up = np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
+        return np.array([forward @ v, forward[0] * v[1] - forward[1] * v[0], up @ turn])
