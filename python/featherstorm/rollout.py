@@ -73,7 +73,7 @@ class Rollout:
               returns ctrl (n_ctrl); None: u is ctrl
     observe   observe(x, u, t, p): numbers that are returned for each control step, from the same x as the cost
     ignore    names among "contacts", "loops", "couplings", "world" that are ignored although the model carries them
-    law       of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid` (docs/mujoco.md)
+    law       of a world's contacts and constraints: "mujoco", or "rigid", "planning" or a `Rigid` (docs/mujoco.md)
     numbers   kp, kd, ...: typing.StepNumbers, which featherstorm.step describes
 
     lower, upper (nu,)   bounds of the controls U of a world without `control`: ranges of the file's actuators; else
@@ -163,7 +163,8 @@ class Rollout:
         in   horizon T: U are K <= T knots (B, K, nu) that are interpolated; None: U has all steps
         in   interpolation  of knots: "linear", "cubic" or "hold", see featherstorm.noise.interpolation_weights
         in   bounds  (lower, upper) of interpolated controls, nu numbers each; []: none
-        in   p (np,) for all instances, or (B, np); None: none
+        in   p (np,) for all instances, (B, np), or numbers for each control step, (1, T, np) or (B, T, np): references,
+             gains; None: none
         in   t0  the time of x0 [s]
         in   states, controls  True: return the states after each step, and the controls
         in   out  RolloutResult of a call of the same sizes, whose arrays are overwritten and returned, which avoids new
@@ -207,7 +208,7 @@ class Rollout:
             else:
                 weights = interpolation_weights(horizon, T, interpolation)
                 made, T = _featherstorm.knots("u", memory, nu, weights, B, *bounds), int(horizon)
-        values, shared = call.numbers(p, "p", "np", B)
+        values, shared = call.numbers(p, "p", "np", B, T)
         np_ = int(values.shape[-1])
         sequence, observed = self.sequence(NAMES[call.dtype.itemsize], nu, np_, shared)
         inputs += [
@@ -217,10 +218,11 @@ class Rollout:
         times = t0 + self.dt * np.arange(T + 1)
         uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
         if shared:
-            uniforms["p"] = values.tolist()
+            uniforms["p"] = values.ravel().tolist()
         else:
             rows = tuple(values.shape)
-            inputs.append(("p", library.memory(values, (1, np_) if len(rows) == 1 else rows), 0, np_, False))
+            memory = library.memory(values, (1, np_) if len(rows) == 1 else rows)
+            inputs.append(("p", memory, 0, np_, len(rows) == 3))
         results = Results(call, B, out)
         results.add("final", [nx], *columns)
         results.add("costs", [], ("total", 0, 1))

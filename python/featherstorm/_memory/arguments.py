@@ -157,23 +157,28 @@ class Call:
             raise shape_error(self.op, name, array.shape, (instances, *tails.get(name, (n,))))
         return self.library.kept(array, (count, n), name, sent)
 
-    def numbers(self, x: Array, name: str, n: str, instances: int) -> tuple[Array, bool]:
+    def numbers(self, x: Array, name: str, n: str, instances: int, steps: int = 0) -> tuple[Array, bool]:
         """Return x as shared numbers (n,) on the CPU (True), or as an array (n,) or (instances, n) of the call (False).
 
-        Shared numbers may have any dtype. An array on the CPU with a row for each instance is accepted only where the
-        call runs on the CPU. None: no numbers.
+        With steps also numbers for each step: shared (1, steps, n) as (steps, n), or (instances, steps, n). Shared
+        numbers may have any dtype. An array on the CPU with a row for each instance is accepted only where the call
+        runs on the CPU. None: no numbers.
         """
         here = device_of(x) == HOST
         values = self.array(x, name) if not here else np.zeros(0) if x is None else np.asarray(x, dtype=self.dtype)
         sizes = tuple(values.shape)
-        if here and len(sizes) != 1 and self.library.device != HOST:
+        each = steps > 0 and len(sizes) == 3
+        shared = here and (len(sizes) == 1 or (each and sizes[0] == 1))
+        if here and not shared and self.library.device != HOST:
             where = f"{place(self.library.device)} as {self.first} is"
             raise ValueError(f"{self.op}: {name} is on the CPU, expected {where}, or shape ({n},)")
-        if len(sizes) not in (1, 2) or (len(sizes) == 2 and sizes[0] not in (1, instances)):
-            raise shape_error(self.op, name, sizes, (instances, n))
-        if here and len(sizes) == 2 and sizes[0] != instances:
+        expected = (instances, steps, n) if each else (instances, n)
+        rows = len(sizes) == 1 or sizes[0] in (1, instances)
+        if len(sizes) not in (1, len(expected)) or not rows or (each and sizes[1] != steps):
+            raise shape_error(self.op, name, sizes, expected)
+        if here and len(sizes) > 1 and (shared or sizes[0] != instances):
             values = values[0]
-        return values, here and values.ndim == 1
+        return values, here and (shared or values.ndim == 1)
 
     def output(self, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""

@@ -59,12 +59,18 @@ class Rigid:
         return law
 
 
+# for planning with steps of 10 to 20 ms: coarser forces, contacts seen 1 cm ahead
+PLANNING = Rigid(look_ahead=0.01, tolerance=1e-3, sweeps=4, polishes=0)
+
+
 def law_of(law: object, label: str) -> Rigid | None:
-    """Return the law as a Rigid, or None for MuJoCo's. Errors: ValueError for another name."""
+    """Return the law as a Rigid, or None for MuJoCo's; "planning" is Rigid with PLANNING's numbers. Errors: ValueError for another name."""
     if law == "mujoco":
         return None
     if law == "rigid":
         return Rigid()
+    if law == "planning":
+        return PLANNING
     if isinstance(law, Rigid):
         return law
-    raise ValueError(f"{label}: law is {law!r}, expected 'mujoco', 'rigid' or a Rigid")
+    raise ValueError(f"{label}: law is {law!r}, expected 'mujoco', 'rigid', 'planning' or a Rigid")

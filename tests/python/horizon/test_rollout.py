@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm.planning import MPPI
 
 FRAMES = {"panda": "panda_hand", "go2": "FL_foot", "cartpole": 0}
 B, T, DT = 67, 6, 4e-3
@@ -66,6 +67,37 @@ def test_a_rollout_is_a_loop_over_steps(name, substeps):
     assert abs(shared.costs[5] - expected[5]) < 1e-9 * scale and shared.states is None
     single, double = (a.astype("f4") for a in (np.c_[q, v], U))
     assert np.abs(roll(single, double, p=p, t0=0.5).costs - expected).max() < 2e-4 * scale
+
+
+def test_numbers_of_a_cost_may_change_from_step_to_step():
+    """References and gains: p (1, T, np) for all instances, or (B, T, np)."""
+    model = fs.load("cartpole")
+    x0 = np.random.default_rng(0).normal(size=(B, 4))
+    U, p = np.random.default_rng(1).normal(size=(B, T, 2)), np.random.default_rng(2).normal(size=(B, T, 3))
+    roll = fs.Rollout(
+        model,
+        DT,
+        lambda x, u, t, p: (x[0] - p[0]) ** 2,
+        control=lambda x, u, t, p: u + np.array([p[1], p[2]]) * (1.0 - x.q),
+        terminal=lambda x, t, p: 7 * p[0],
+        observe=lambda x, u, t, p: p,
+    )
+    for given, row in ((p, p), (p[:1], np.repeat(p[:1], B, axis=0))):
+        found = roll(x0, U, p=given, states=True)
+        assert np.array_equal(found.observations, row)
+        x, costs = x0, 7 * row[:, -1, 0]
+        for t in range(T):
+            step = roll(x, U[:, t : t + 1], p=row[:, t])
+            x = np.asarray(step.final)
+            costs = costs + (x[:, 0] - row[:, t, 0]) ** 2
+            assert np.array_equal(found.states[:, t], x)
+        assert np.allclose(found.costs, costs, rtol=1e-13)
+    with pytest.raises(ValueError, match=rf"p has shape \({B}, 5, 3\), expected \({B}, 6, np\)"):
+        roll(x0, U, p=p[:, :5])
+    planner = MPPI(roll, T, 2, samples=B, knots=3, dtype="float64")
+    planner.command(x0[0], 0.0, p=p[:1])
+    planner.command(x0[0], 0.004, latency=0.008, p=p[:1])
+    assert np.isfinite(planner.U).all()
 
 
 def test_controllers_targets_and_terminal_costs(go2):

@@ -41,6 +41,19 @@ def close(x, expected, dtype="float64"):
     return np.allclose(np.asarray(x), expected, rtol=0, atol=tolerance, equal_nan=True)
 
 
+def test_numbers_of_a_cost_may_change_from_step_to_step(torch):
+    x0, U, _ = problem()
+    p = np.random.default_rng(5).normal(size=(B, T, 1))
+    roll = fs.Rollout(fs.load("cartpole"), DT, cost, terminal=lambda x, t, p: p[0])
+    there = [array(Tensor, a, 1) for a in (x0, U, p)]
+    for of_device, of_host in ((there[2], p), (p[:1], p[:1])):
+        got = roll(*there[:2], p=of_device).costs
+        _featherstorm.synchronise(1)
+        assert close(got, roll(x0, U, p=of_host).costs)
+    with pytest.raises(ValueError, match="p is on the CPU, expected CUDA device 1"):
+        roll(*there[:2], p=p)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", [StandardArray, Tensor])
 def test_all_results_are_those_of_the_cpu_and_on_the_device(kind, dtype, torch):

@@ -27,7 +27,7 @@ def batch(xml, law="rigid", nsim=1, dtype="float64", **options):
 
 @pytest.mark.parametrize("law", ["soft", None, 1])
 def test_another_law_is_refused(law):
-    with pytest.raises(ValueError, match=r"Batch: law is .*, expected 'mujoco', 'rigid' or a Rigid"):
+    with pytest.raises(ValueError, match=r"Batch: law is .*, expected 'mujoco', 'rigid', 'planning' or a Rigid"):
         batch(scenes.brick(), law)
 
 

@@ -86,9 +86,18 @@ def test_steps_and_rollouts_follow_the_law(m):
     assert np.abs(final["rigid"] - final["mujoco"]).max() > 1e-3
 
 
+def test_planning_has_numbers_of_its_own(m):
+    model = fs.from_mujoco(m)
+    x0, U = np.array([0, 0, 0.0499, 1, 0, 0, 0, 6.0, 0, 0, 0, 0, 0]), np.zeros((1, 20, 0))
+    own = fs.Rigid(look_ahead=0.01, tolerance=1e-3, sweeps=4, polishes=0)
+    coarse, same, fine = (fs.Rollout(model, law=law)(x0, U).final for law in ("planning", own, "rigid"))
+    assert np.array_equal(coarse, same) and not np.array_equal(coarse, fine)
+    np.testing.assert_allclose(coarse, fine, atol=2e-2)
+
+
 def test_what_does_not_fit_is_named(m):
     model, tree = fs.from_mujoco(m), fs.load("double_pendulum")
-    wrong = "law is 'soft', expected 'mujoco', 'rigid' or a Rigid"
+    wrong = "law is 'soft', expected 'mujoco', 'rigid', 'planning' or a Rigid"
     with pytest.raises(ValueError, match=f"Simulation: {wrong}"):
         fs.Simulation(model, 1, law="soft")
     with pytest.raises(ValueError, match=f"step: {wrong}"):
