@@ -18,13 +18,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._evaluation.evaluation import evaluate
+from ._robot.numbers import step_numbers, with_numbers
+from ._robot.steps import pass_count, refuse_controls, step_op
+from ._world.gradients import Linearization, from_coordinates, linearize_world, on_coordinates
+from .device import HOST, device_of
+from .typing import StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from typing_extensions import Unpack
+
     from .model import Model
-    from .typing import Array, ArrayLike, Frame
+    from .typing import Array, ArrayLike, Frame, Names
 
 
 def vjp(
@@ -81,3 +90,86 @@ def product(
     added = added if isinstance(added, (tuple, list)) else (added,)
     batch, outputs = evaluate(model, op + suffix, (*arrays, *added), frame, numbers, check=check)
     return tuple(batch.result(view) for view in outputs)
+
+
+@with_numbers(StepNumbers)
+def linearize(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float | None = None,
+    tau: ArrayLike | None = None,
+    substeps: int | None = None,
+    *,
+    q_target: ArrayLike | None = None,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
+    qacc: ArrayLike | None = None,
+    ignore: Names = (),
+    check: bool = True,
+    **numbers: Unpack[StepNumbers],
+) -> Linearization:
+    """Linearize `step` in its state and controls, x = (q, v), with a model file's world x = (q, v, act).
+
+        dx_next = A dx + B du          [mjd_transitionFD], without differences
+
+    Changes of q are in the tangent space, as for `integrate` and in MuJoCo: nv of them. u are the controls of a world's
+    actuators, and of other robots the joint forces tau, or the targets where q_target is given. The law is that of
+    `step`: a world's contacts are MuJoCo's, declared contacts those of `contact_step` with the impulses that its sweeps
+    find.
+
+    in   q, v, dt, tau, q_target, substeps, ctrl, act, qacc, ignore  as for `step`; arrays on the CPU
+    in   numbers  those of `typing.StepNumbers`
+    out  Linearization, in NumPy
+    Cost: 2 nv + n_act times step_vjp; of a robot without a world 3 nv times the derivative of its step.
+    Errors: ValueError for arrays on a device, and for couplings; with a world those of step_vjp.
+    """
+    if device_of(q) != HOST:
+        raise ValueError("linearize: q is on a device, expected an array of the CPU")
+    op = step_op(model, "linearize", ignore)
+    if op == "world":
+        step_numbers("linearize", model, op, {**numbers, "q_target": q_target}, 0.0)
+        return linearize_world(model, q, v, dt, tau, substeps, ctrl=ctrl, act=act, qacc=qacc, check=check)
+    refuse_controls("linearize", {"ctrl": ctrl, "act": act, "qacc": qacc})
+    if op == "coupled_step":
+        raise ValueError(f"linearize: {model.name} carries couplings, whose step has no derivatives here")
+    dt, substeps = pass_count("linearize", model, op, dt, substeps)
+    uniforms = step_numbers("linearize", model, op, numbers, dt / substeps)
+    rows, nv = np.asarray(q), model.nv
+    batched, state = rows.ndim == 2, np.atleast_2d(rows)
+    count, dtype = len(state), state.dtype if state.dtype == np.float32 else np.dtype(np.float64)
+    sizes = dict(model.row(op).inputs)
+    given = {"q": state, "v": v, "tau": tau, "target": q_target}
+    values = {
+        name: np.broadcast_to(0.0 if given.get(name) is None else np.asarray(given[name], dtype), (count, n))
+        for name, n in sizes.items()
+        if name not in model.parameters
+    }
+    n = 3 * nv  # changes of q, v and u
+    directions = np.tile(np.eye(n, dtype=dtype), (count, 1))
+    tangents = {name: np.zeros((count * n, x.shape[1]), dtype) for name, x in values.items()}
+    tangents["q"] = on_coordinates(model, np.repeat(values["q"], n, 0), directions[:, :nv])
+    tangents["v"] = directions[:, nv : 2 * nv]
+    tangents["tau" if q_target is None else "target"] = directions[:, 2 * nv :]
+    bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
+    spread = {name: np.repeat(x, n, 0) if x.size > sizes[name] else x for name, x in bound.items()}
+    model.__dict__.setdefault("_step_derivatives", {})  # bound models share it
+    repeated = model.bind(**spread) if spread else model
+    names = list(values)
+
+    def shaped(name: str, x: Any) -> Any:
+        return x.reshape(len(x), model.nc, 3) if name == "impulse" else x
+
+    for _ in range(substeps):
+        at = [shaped(name, np.repeat(x, n, 0)) for name, x in values.items()]
+        changes = [shaped(name, tangents[name]) for name in names]
+        changes += [np.zeros((count * n, sizes[name]), dtype) for name in model.parameters]
+        changes = list(jvp(repeated, op, at, changes, check=False, **uniforms))
+        batch, outputs = evaluate(model, op, [shaped(name, x) for name, x in values.items()], None, uniforms, 1, check)
+        for name, change, view in zip(names, changes, outputs):  # the outputs take the places of the first inputs
+            tangents[name] = np.asarray(change).reshape(count * n, -1)
+            values[name] = np.asarray(batch.result(view)).reshape(count, -1)
+    moved = from_coordinates(model, np.repeat(values["q"], n, 0), tangents["q"])
+    found = np.concatenate([moved, tangents["v"]], 1).reshape(count, n, 2 * nv).swapaxes(1, 2)
+    A, B = found[:, :, : 2 * nv], found[:, :, 2 * nv :]
+    return Linearization(A, B) if batched else Linearization(A[0], B[0])

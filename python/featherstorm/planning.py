@@ -240,8 +240,9 @@ class Planner:
         if count == 0:
             return x
         U = np.array([self.control(t0 + k * step) for k in range(count)])
-        if np.ndim(given.get("p")) == 3:  # numbers for each control step of a plan: those of its first
-            given = {**given, "p": given["p"][:, 0]}
+        p = given.get("p")
+        if p is not None and np.ndim(p) == 3:  # numbers for each control step of a plan: those of its first
+            given = {**given, "p": p[:, 0]}
         final: npt.NDArray[Any] = np.array(self._predicting(x, U[None], t0=t0, **given).final[0])
         return final
 

@@ -16,7 +16,6 @@ from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions, tell_notices
 from .._memory.arguments import Arguments
 from .._robot.steps import no_world, pass_count, step_op, zeros
-from ..device import HOST, device_of
 from .passes import STATE, passes, solver, state_sizes, world_step
 from .values import bound_values, check_bound, parameter_sizes
 
@@ -60,7 +59,7 @@ class Linearization(NamedTuple):
     """The linear model dx_next = A dx + B du with x = (q, v, act).
 
     Changes of q are tangent vectors as in `integrate`.
-    A (B, 2 nv + n_act, 2 nv + n_act), B (B, 2 nv + n_act, n_ctrl)
+    A (B, 2 nv + n_act, 2 nv + n_act), B (B, 2 nv + n_act, nu): of ctrl, without a world of tau or q_target
     """
 
     A: npt.NDArray[Any]
@@ -274,6 +273,26 @@ def rates(q: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return 0.5 * np.stack([np.stack(row, 1) for row in ((-x, -y, -z), (w, -z, y), (z, w, -x), (-y, x, w))], 1)
 
 
+def on_coordinates(model: Model, q: npt.NDArray[Any], e: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert changes e (B, nv) of q (+) e to changes (B, nq) of q."""
+    found = np.zeros((len(e), model.nq), e.dtype)
+    of_q, of_v = plain(model).T
+    found[:, of_q] = e[:, of_v]
+    for k, first in turns(model):
+        found[:, k : k + 4] = np.einsum("bij,bj->bi", rates(q[:, k : k + 4]), e[:, first : first + 3])
+    return found
+
+
+def from_coordinates(model: Model, q: npt.NDArray[Any], change: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert changes (B, nq) of q to e (B, nv) of q (+) e, for quaternions of length 1."""
+    found = np.zeros((len(change), model.nv), change.dtype)
+    of_q, of_v = plain(model).T
+    found[:, of_v] = change[:, of_q]
+    for k, first in turns(model):
+        found[:, first : first + 3] = 4 * np.einsum("bij,bi->bj", rates(q[:, k : k + 4]), change[:, k : k + 4])
+    return found
+
+
 def on_tangent_space(model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Convert cotangents (B, nq) of q to cotangents (B, nv) of e in q (+) e."""
     found = np.zeros((len(bars), model.nv), bars.dtype)
@@ -284,7 +303,7 @@ def on_tangent_space(model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any]) 
     return found
 
 
-def linearize(
+def linearize_world(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -297,20 +316,7 @@ def linearize(
     qacc: ArrayLike | None = None,
     check: bool = True,
 ) -> Linearization:
-    """Linearize a step of a model file's world in its state and controls, x = (q, v, act).
-
-        dx_next = A dx + B du          [mjd_transitionFD], without differences
-
-    Changes of q are in the tangent space, as for `integrate` and in MuJoCo: nv of them.
-
-    in   q, v, dt, tau, substeps, ctrl, act, qacc  as for `step`; arrays on the CPU
-    out  Linearization, in NumPy
-    Cost: 2 nv + n_act times step_vjp.
-    Errors: those of step_vjp; ValueError for arrays on a device.
-    """
-    if device_of(q) != HOST:
-        raise ValueError("linearize: q is on a device, expected an array of the CPU")
-    step_op(model, "linearize")
+    """Linearize a step of a model file's world; see derivatives.linearize."""
     end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
     q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype

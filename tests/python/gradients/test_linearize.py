@@ -1,0 +1,100 @@
+"""Linearizations of robots without a model file's world, beside differences of their steps."""
+
+import numpy as np
+import pytest
+
+import featherstorm as fs
+
+DT, WIDTH = 5e-3, 1e-6
+LEGS = ("FL", "FR", "RL", "RR")
+
+
+def standing(count):
+    """A Go2 on four declared feet, with states that stand, slide and fall."""
+    model = fs.load("go2", contacts=[fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in LEGS], sweeps=30)
+    rng = np.random.default_rng(1)
+    q = np.tile(np.r_[0, 0, 0.29, 1, 0, 0, 0, np.tile([0.0, 0.8, -1.6], 4)], (count, 1))
+    q[:, 7:] += 0.05 * rng.normal(size=(count, 12))
+    q[-1, 2] += 0.5  # in the air
+    v = 0.3 * rng.normal(size=(count, 18))
+    target = np.c_[np.zeros((count, 6)), q[:, 7:]]
+    return model, q, v, target
+
+
+def differences(model, q, v, step):
+    """A (B, 2 nv, 2 nv) of step(q, v), by both sides."""
+    nv, columns = model.nv, []
+    for k in range(2 * nv):
+        e = np.zeros((len(q), nv))
+        e[:, k % nv] = WIDTH
+        ends = []
+        for sign in (1, -1):
+            at = (fs.integrate(model, q, sign * e, 1.0), v) if k < nv else (q, v + sign * e)
+            ends.append(step(*at))
+        change = fs.difference(model, ends[1][0], ends[0][0])
+        columns.append(np.c_[change, ends[0][1] - ends[1][1]] / (2 * WIDTH))
+    return np.stack(columns, 2)
+
+
+def controlled(model, u, step):
+    """B (B, 2 nv, nv) of step(u), by both sides."""
+    columns = []
+    for k in range(model.nv):
+        e = np.zeros_like(u)
+        e[:, k] = 10 * WIDTH
+        (a, va), (b, vb) = (step(u + sign * e) for sign in (1, -1))
+        columns.append(np.c_[fs.difference(model, b, a), va - vb] / (20 * WIDTH))
+    return np.stack(columns, 2)
+
+
+def agrees(ours, theirs, tolerance=1e-6):
+    return np.abs(ours - theirs).max() < tolerance * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("substeps", [1, 3])
+@pytest.mark.parametrize("name", ["cartpole", "panda", "go2"])
+def test_a_tree_is_linearized_as_by_differences(name, substeps):
+    model = fs.load(name)
+    q, v = fs.random_state(model, 3, seed=2, speed=0.5)
+    tau = np.random.default_rng(3).normal(size=(3, model.nv))
+    found = fs.linearize(model, q, v, DT, tau, substeps)
+    assert agrees(found.A, differences(model, q, v, lambda q, v: fs.step(model, q, v, DT, tau, substeps=substeps)))
+    assert agrees(found.B, controlled(model, tau, lambda tau: fs.step(model, q, v, DT, tau, substeps=substeps)))
+    alone = fs.linearize(model, q[0], v[0], DT, tau[0], substeps)
+    assert np.allclose(alone.A, found.A[0], atol=1e-12) and np.allclose(alone.B, found.B[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_declared_contacts_are_linearized_as_by_differences(substeps):
+    model, q, v, target = standing(4)
+    numbers = {"kp": 30.0, "kd": 1.0}
+    found = fs.linearize(model, q, v, DT, substeps=substeps, q_target=target, **numbers)
+
+    def step(q, v, target=target):
+        return fs.step(model, q, v, DT, q_target=target, substeps=substeps, **numbers)
+
+    assert agrees(found.A, differences(model, q, v, step), 1e-5)
+    assert agrees(found.B, controlled(model, target, lambda target: step(q, v, target)), 1e-5)
+    free = fs.linearize(model, q, v, DT, substeps=substeps, q_target=target, ignore="contacts", **numbers)
+    assert np.allclose(free.A[-1], found.A[-1], atol=1e-9) and not np.allclose(free.A[0], found.A[0], atol=1e-2)
+
+
+def test_bound_parameters_are_those_of_their_instance():
+    model = fs.load("go2", parameters=("mass",))
+    q, v = fs.random_state(model, 2, seed=4, speed=0.5)
+    masses = np.asarray(model.parameter("mass")) * np.array([[0.7], [1.4]])
+    found = fs.linearize(model.bind(mass=masses), q, v, DT)
+    for k in range(2):
+        one = fs.linearize(model.bind(mass=masses[k]), q[k : k + 1], v[k : k + 1], DT)
+        assert np.allclose(found.A[k], one.A[0], atol=1e-12)
+    assert not np.allclose(found.B[0], fs.linearize(fs.load("go2"), q, v, DT).B[0])
+
+
+def test_messages():
+    model = fs.load("cartpole")
+    with pytest.raises(TypeError, match="linearize: dt is missing"):
+        fs.linearize(model, np.zeros(2), np.zeros(2))
+    with pytest.raises(TypeError, match="linearize: ctrl: only the step of a model file's world"):
+        fs.linearize(model, np.zeros(2), np.zeros(2), DT, ctrl=np.zeros(2))
+    with pytest.raises(TypeError, match="linearize: erp is for contact_step"):
+        fs.linearize(model, np.zeros(2), np.zeros(2), DT, erp=0.1)
