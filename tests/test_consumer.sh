@@ -26,7 +26,7 @@ quietly cmake --build "$scratch/build"
 # the folders of the build would serve too, so the program says where its files come from
 ! grep -E '^(robots|kernels): ' "$scratch/out" | grep -vF ": $scratch/installed/" || { echo "these are not the installed ones"; exit 1; }
 grep -q '^kernels: ' "$scratch/out"
-for example in first simulate own_algorithm own_joint; do "$scratch/build/$example"; done
+for example in first simulate trot own_algorithm own_joint; do "$scratch/build/$example"; done
 
 echo "the sources"
 quietly cmake -S "$root/tests/consumer" -B "$root/build/consumer" -G Ninja "-DFEATHERSTORM_SOURCE=$root" \

@@ -3,7 +3,10 @@
 //   Rollout roll(evaluator, {{.dt = 0.01, .substeps = 2}, .parameters = 3,
 //                .cost = [](const TracedState& x, const Traced& u, Expr t, const Traced& p) {
 //                  Expr far = 0;
-//                  for (int k = 0; k < 3; k++) far = far + square(x.position("panda_hand")[k] - p[k]);
+//                  for (int k = 0; k < 3; k++) {
+//                    const Expr error = x.position("panda_hand")[k] - p[k];
+//                    far = far + error * error;
+//                  }
 //                  return far;
 //                }});
 //   roll.run(T, B, {.q = q0, .v = v0, .u = {"u", U, true, step_stride}, .p = target, .costs = costs.ref()});

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .typing import Array, Vector
 
 
+class PlanningError(ValueError):
+    """No sample of an iteration has a finite cost: the state is not finite, or every sample diverges."""
+
+
 class Planner:
     """Base of the planners: a plan, samples about it, and the shift from one call to the next.
 
@@ -198,8 +202,8 @@ class Planner:
         in   predict  False: the plan begins at t0, with the state as it is, although it acts later
         in   given    passed on to the rollout: p of featherstorm.Rollout
         out  the control belongs to the library of x and is on its device where x is on one
-        Errors: ValueError where time runs backwards, and where no sample has a finite cost. The plan is then as before
-        the call, and `control` goes on with it.
+        Errors: ValueError where time runs backwards; PlanningError where no sample has a finite cost. The plan is then
+        as before the call, and `control` goes on with it.
         """
         u = self.improve(x, t0, given, latency, predict)[0].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
@@ -295,7 +299,7 @@ class Planner:
                 else:
                     result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
                 if not samples.update(plan, getattr(result, "costs", result)):
-                    raise ValueError(f"{name}: no sample has a finite cost; is the state finite?")
+                    raise PlanningError(f"{name}: no sample has a finite cost; is the state finite?")
         except BaseException:
             plan.cancel()
             raise

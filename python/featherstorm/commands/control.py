@@ -5,9 +5,11 @@ control go2 --speed 0.5 --turn 0.5            turns while it walks
 control go2 --push 1.0 --mass 1.2             pushed three times, 20 % heavier than its model
 control go2 --video trot.mp4                  writes a video
 control go2 --runs 20                         repeats it with other seeds
+control go2 --clock                           robot and planner in two processes, in real time
 
 The planner (DIAL) simulates a model of the robot on four point feet. The robot is MuJoCo's, with all of its collision
-elements, and a plan acts a latency after the state that it was made for. The exit code is 0 if no run falls and the
+elements, and a plan acts a latency after the state that it was made for. Without --clock time is the robot's, which
+waits for every plan. The exit code is 0 if no run falls and the
 root mean square error of the velocity stays below --within.
 """
 
@@ -44,7 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--push", type=float, default=0.0, help="size of three pushes of each run [m/s]")
     parser.add_argument("--mass", type=float, default=1.0, help="factor of the robot's masses (default: %(default)s)")
     parser.add_argument("--friction", type=float, help="of the robot's feet and the floor (default: those of its file)")
-    parser.add_argument("--latency", type=float, default=0.02, help="of a plan [s] (default: %(default)s)")
+    parser.add_argument("--clock", action="store_true", help="the robot runs in real time, in a process of its own")
+    parser.add_argument("--latency", type=float, help="of a plan [s] (default: 0.02; with --clock as measured)")
     parser.add_argument("--no-prediction", action="store_true", help="plan from the measured state, which is late")
     parser.add_argument("--samples", type=positive, default=256, help="of an iteration (default: %(default)s)")
     parser.add_argument("--iterations", type=positive, default=2, help="of a plan (default: %(default)s)")
@@ -61,17 +64,23 @@ def main(options: argparse.Namespace) -> int:
         options.speed, options.side, options.turn, samples=options.samples, iterations=options.iterations,
         threads=options.threads,
     )  # fmt: skip
-    conditions = {
-        "mass": options.mass, "friction": options.friction, "push": options.push, "latency": options.latency,
-        "predict": not options.no_prediction,
-    }  # fmt: skip
+    conditions = {"mass": options.mass, "friction": options.friction, "push": options.push}
+    if options.clock and (options.video or options.no_prediction):
+        raise ValueError("--clock has no video and always predicts: leave out --video and --no-prediction")
+    if options.clock:
+        conditions["latency"] = options.latency
+    else:
+        conditions["latency"] = 0.02 if options.latency is None else options.latency
+        conditions["predict"] = not options.no_prediction
     found: list[Run] = []
     for seed in tqdm(range(options.seed, options.seed + options.runs), unit="run", disable=None, leave=False):
         if options.video and not found:
             found.append(control.film(options.video, task, options.seconds, seed=seed, **conditions))
             print(f"video: {os.path.abspath(options.video)}")
         else:
-            found.append(drive(task, options.seconds, seed=seed, **conditions))
+            found.append(
+                (control.drive_live if options.clock else drive)(task, options.seconds, seed=seed, **conditions)
+            )
     return report(found, task, options)
 
 
@@ -90,11 +99,17 @@ def report(found: list[Run], task: Trot, options: argparse.Namespace) -> int:
         )
     times = 1e3 * np.concatenate([run.plan_times for run in found])
     if len(times):
-        late = float(np.mean([run.late(task.dt) for run in found]))
+        late = float(np.mean([run.late for run in found]))
         p50, p95, p99 = np.percentile(times, [50, 95, 99])
+        meant = "were late" if options.clock else f"longer than {1e3 * task.dt:g} ms"
         print(
             f"plans: {len(times)} of {options.samples} samples x {options.iterations} iterations x {task.horizon} steps; "
-            f"{p50:.1f} ms (p50), {p95:.1f} (p95), {p99:.1f} (p99), {100 * late:.1f} % longer than {1e3 * task.dt:g} ms"
+            f"{p50:.1f} ms (p50), {p95:.1f} (p95), {p99:.1f} (p99), {100 * late:.1f} % {meant}"
+        )
+    if options.clock:
+        time, slipped = sum(run.seconds for run in found), max(run.slipped for run in found)
+        print(
+            f"clock: {len(times) / time:.0f} plans a second; the robot's steps came up to {1e3 * slipped:.1f} ms late"
         )
     if failed := sum(run.failed for run in found):
         print(f"{failed} plans had no sample of finite cost", file=sys.stderr)

@@ -14,16 +14,26 @@ from typing import TYPE_CHECKING
 
 from .._optional import at_first_use
 
-__all__ = ["Plant", "Run", "Trot", "drive", "film"]
+__all__ = ["Plant", "Receding", "Run", "Trot", "drive", "drive_live", "film"]
 
 if TYPE_CHECKING:
+    from .clock import drive_live
     from .loop import Run, drive
     from .plant import Plant
+    from .receding import Receding
     from .trot import Trot
     from .video import film
 else:
     __getattr__ = at_first_use(
         __name__,
-        {"Plant": "plant", "Run": "loop", "Trot": "trot", "drive": "loop", "film": "video"},
+        {
+            "Plant": "plant",
+            "Receding": "receding",
+            "Run": "loop",
+            "Trot": "trot",
+            "drive": "loop",
+            "drive_live": "clock",
+            "film": "video",
+        },
         ("mujoco", "featherstorm.control needs MuJoCo: python -m pip install 'mujoco>=4'"),
     )

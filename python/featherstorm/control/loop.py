@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..planning import PlanningError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,9 @@ class Run:
     error        root mean square of the task's error from SETTLED on, without RECOVERY after each push; NaN if the robot
                  fell before
     plan_times   (plans,) time that this computer took for each plan but the first [s]
+    late         share of plans that took longer than a control step; in real time of those that were not ready in time
     failed       plans without a sample of finite cost, where the last plan went on
+    slipped      in real time: the greatest delay of a step of the robot behind the clock [s]
     """
 
     seconds: float = 0.0
@@ -40,11 +44,38 @@ class Run:
     velocities: Array = field(default_factory=lambda: np.zeros((0, 3)))
     error: float = float("nan")
     plan_times: Array = field(default_factory=lambda: np.zeros(0))
+    late: float = 0.0
     failed: int = 0
+    slipped: float = 0.0
 
-    def late(self, period: float) -> float:
-        """Return the share of plans that took longer than a period [s]."""
-        return float(np.mean(self.plan_times > period)) if len(self.plan_times) else 0.0
+
+class Recorder:
+    """What a robot does, step by step."""
+
+    def __init__(self, task: Trot, timestep: float) -> None:
+        self.task, self.h, self.run = task, timestep, Run()
+        self.counts_from = round(SETTLED / timestep)
+        self.sum = 0.0  # of squared errors
+        self.velocities: list[Array] = []
+
+    def pushed(self, step: int) -> None:
+        self.counts_from = max(self.counts_from, step + round(RECOVERY / self.h))
+
+    def add(self, step: int, plant: Plant) -> bool:
+        """Record a step; return False if the robot has fallen."""
+        run = self.run
+        run.seconds = plant.time
+        if step >= self.counts_from:
+            self.velocities.append(plant.heading_velocity)
+            self.sum += self.task.error(plant) ** 2
+            run.error = (self.sum / len(self.velocities)) ** 0.5
+        if self.task.has_fallen(plant):
+            run.fell = plant.time
+        return run.fell is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.run.velocities = np.array(self.velocities).reshape(-1, 3)
+        return {"run": self.run}
 
 
 def drive(
@@ -79,31 +110,26 @@ def drive(
     h = plant.model.opt.timestep
     period, steps = round(task.dt / h), round(seconds / h)
     pushes = {round(t / h) for t in PUSHES} if push else set()
-    run, velocities, errors, spent = Run(), [], [], []
-    counts_from = round(SETTLED / h)
+    recorder, spent = Recorder(task, h), []
+    run = recorder.run
     for k in range(steps):
         t = k * h
         if k % period == 0:
             begin = time.perf_counter()
             try:
                 planner.command(plant.state, t, latency=latency, predict=predict, p=task.p)
-            except ValueError:
+            except PlanningError:
                 run.failed += 1
             spent.append(time.perf_counter() - begin)
         if k in pushes:
             angle = rng.uniform(0, 2 * np.pi)
             plant.push(push * np.array([np.cos(angle), np.sin(angle)]))
-            counts_from = max(counts_from, k + round(RECOVERY / h))
+            recorder.pushed(k)
         plant.step(planner.control(t))
         if each_step is not None:
             each_step(plant)
-        if k >= counts_from:
-            velocities.append(plant.heading_velocity)
-            errors.append(task.error(plant))
-        if task.has_fallen(plant):
-            run.fell = plant.time
+        if not recorder.add(k, plant):
             break
-    run.seconds, run.plan_times = plant.time, np.array(spent[1:])
-    if errors:
-        run.velocities, run.error = np.array(velocities), float(np.sqrt(np.mean(np.square(errors))))
+    run.velocities, run.plan_times = np.array(recorder.velocities).reshape(-1, 3), np.array(spent[1:])
+    run.late = float(np.mean(run.plan_times > task.dt)) if len(run.plan_times) else 0.0
     return run

@@ -57,6 +57,7 @@ class Trot:
     """
 
     dt = 0.02  # time of a control step and period of the plans [s]
+    rest = STANCE  # targets before the first plan
 
     def __init__(
         self,

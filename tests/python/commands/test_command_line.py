@@ -290,3 +290,10 @@ def test_control(capsys):
         assert word in out
     code, out, err = run(capsys, "control", "go2", "--seconds", "2.5", "--within", "0.001")
     assert code == 1 and "0 falls" in out
+
+
+def test_control_in_real_time(capsys):
+    code, out, err = run(capsys, "control", "go2", "--clock", "--seconds", "2.2", "--within", "10")
+    assert "plans a second" in out and (code == 0 or "fell after" in out), err
+    code, _, err = run(capsys, "control", "go2", "--clock", "--video", "a.mp4")
+    assert code == 1 and "--clock has no video" in err

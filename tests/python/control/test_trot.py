@@ -7,6 +7,7 @@ pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4"
 
 from featherstorm.control import Plant, Trot, drive
 from featherstorm.control.trot import DUTY, LEGS, LIFT, PHASES, STANCE, foot_height
+from featherstorm.planning import PlanningError
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def test_a_plan_that_fails_leaves_the_last_one_in_force(trot):
 
             def sometimes(x, t, **given):
                 if planner.calls > 20 and round(t / 0.02) % 4 == 0:
-                    raise ValueError("no sample has a finite cost")
+                    raise PlanningError("no sample has a finite cost")
                 return command(x, t, **given)
 
             planner.command = sometimes
