@@ -86,7 +86,17 @@ class Finder {
 }  // namespace
 
 std::vector<GeomPair> geom_pairs(const MujocoTables& tables, const std::vector<Geom<double>>& geoms) {
-  return Finder(tables, geoms).find();
+  std::vector<GeomPair> found = Finder(tables, geoms).find();
+  if (!tables.has(kept_pairs)) return found;
+  std::set<std::array<int, 2>> kept;
+  for (int i = 0; i < tables.size(kept_pairs) / 2; i++) {
+    const std::span<const double> pair = tables.row(kept_pairs, i, 2);
+    kept.insert({static_cast<int>(std::min(pair[0], pair[1])), static_cast<int>(std::max(pair[0], pair[1]))});
+  }
+  std::erase_if(found, [&](const GeomPair& p) {
+    return !kept.contains({std::min(p.geom[0], p.geom[1]), std::max(p.geom[0], p.geom[1])});
+  });
+  return found;
 }
 
 }  // namespace featherstorm

@@ -14,6 +14,9 @@ struct GeomPair {
   std::array<int, 5> order{};  // sort key: by bodies, and for the same bodies <pair> first
 };
 
+// A table that MuJoCo does not have: numbers of the two geoms of each pair that may touch. Without it all pairs may.
+inline constexpr const char* kept_pairs = "kept_pairs";
+
 // The pairs in the order of MuJoCo's contacts.
 std::vector<GeomPair> geom_pairs(const MujocoTables& tables, const std::vector<Geom<double>>& geoms);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/trace/expr.h"
+#include "host/world/geom_pairs.h"
 
 namespace featherstorm {
 namespace {
@@ -41,6 +42,24 @@ Robot with_world(const Robot& robot, std::shared_ptr<const WorldSource> source, 
   r.model.world = read(robot, WorldTables<double>(source->tables), *source, notices);
   r.source = std::move(source);
   return r;
+}
+
+Robot with_pairs(const Robot& robot, const std::vector<std::array<int, 2>>& pairs) {
+  if (!robot.source) throw Error("robot '" + robot.name + "' has no world of a file, and no pairs of geoms");
+  const auto& own = robot.model.world.contacts.pair;
+  std::vector<double> numbers;
+  for (const auto& [a, b] : pairs) {
+    if (std::none_of(own.begin(), own.end(), [&, a = a, b = b](const ContactPair<double>& p) {
+          return (p.geom[0] == a && p.geom[1] == b) || (p.geom[0] == b && p.geom[1] == a);
+        }))
+      throw Error("robot '" + robot.name + "': geoms " + std::to_string(a) + " and " + std::to_string(b) +
+                  " are no pair that may touch");
+    numbers.push_back(a), numbers.push_back(b);
+  }
+  auto source = std::make_shared<WorldSource>(*robot.source);
+  source->tables.set(kept_pairs, std::move(numbers));
+  std::vector<std::string> known;
+  return with_world(robot, std::move(source), known);
 }
 
 template <class T> World<T> world_of(const Robot& robot, const WorldTables<T>& tables) {

@@ -19,6 +19,10 @@ Robot with_world(const Robot& robot, std::shared_ptr<const WorldSource> source, 
 // The world of a robot with a world, with other numbers for whole tables of its source; T as in WorldTables.
 template <class T> World<T> world_of(const Robot& robot, const WorldTables<T>& tables);
 
+// The robot with only these of its pairs of geoms, by the numbers of the two geoms in the file. Throws Error for a robot
+// without a file's world, and for a pair that it does not have.
+Robot with_pairs(const Robot& robot, const std::vector<std::array<int, 2>>& pairs);
+
 // The parts of a world, one file each.
 template <class T>
 void add_links(World<T>& world, const WorldTables<T>& tables,

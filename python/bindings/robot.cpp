@@ -1,5 +1,6 @@
 // Robot: the result of a loader or a builder, as plain lists.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -265,6 +266,10 @@ void bind_robot(nb::module_& module) {
           "Pairs of a model file's geoms that may touch: numbers of the two geoms in the file, slots in the operation "
           "`contacts`, and the properties of MuJoCo's contacts. detection: distance at which a contact is found, "
           "margin + gap. closed_form: true if the contact is computed without a loop.")
+      .def(
+          "with_pairs",
+          [](const Robot& r, const std::vector<std::array<int, 2>>& pairs) { return with_pairs(r, pairs); },
+          nb::arg("pairs"), "The robot with only these of its pairs of geoms, by the numbers of the geoms in the file.")
       .def(
           "measure_distances",
           [](const Robot& r, const Doubles& position, const Doubles& rotation, const std::optional<Doubles>& size,

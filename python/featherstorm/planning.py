@@ -234,7 +234,7 @@ class Planner:
             raise TypeError(f"{type(self).__name__}: predict needs a featherstorm.Rollout, not a function of yours")
         if self._predicting is None:
             self._predicting = Rollout(
-                roll.model, roll.dt / roll.substeps, control=roll.control, substeps=1, **roll.options
+                roll.model, roll.dt / roll.substeps, control=roll.control, substeps=1, **{**roll.options, "pairs": None}
             )
         step = self._predicting.dt
         count = round(latency / step)

@@ -42,7 +42,7 @@ from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law, solver
 from ._world.state import SolveQuantities, WorldState
-from ._world.values import check_bound, parameter_sizes
+from ._world.values import check_bound, parameter_sizes, with_pairs
 from .noise import Noise, interpolation_weights
 from .symbols import State, Symbols, symbols, values_of
 from .typing import StepNumbers
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .model import Model
-    from .typing import Array, Names
+    from .typing import Array, Names, Pairs
 
 ARRAYS = (("U",), ("x0",), ("p",))  # the arrays that decide the device of a rollout, in order of precedence
 KEPT = 64  # number of rollouts that `rollout` keeps for each model
@@ -72,6 +72,8 @@ class Rollout:
               control step; held during its substeps. None: u is tau, or q_target where kp is given. With a world it
               returns ctrl (n_ctrl); None: u is ctrl
     observe   observe(x, u, t, p): numbers that are returned for each control step, from the same x as the cost
+    pairs     which geoms of a world may touch: "floor", with what does not move, or pairs of names of geoms and bodies,
+              ("FL_foot", "floor"); None: those of the file. Fewer pairs take less time
     ignore    names among "contacts", "loops", "couplings", "world" that are ignored although the model carries them
     law       of a world's contacts and constraints: "mujoco", or "rigid", "planning" or a `Rigid` (docs/mujoco.md)
     numbers   kp, kd, ...: typing.StepNumbers, which featherstorm.step describes
@@ -96,10 +98,15 @@ class Rollout:
         observe: Callable[..., Any] | None = None,
         substeps: int | None = None,
         law: object = "mujoco",
+        pairs: Pairs | None = None,
         ignore: Names = (),
         **numbers: Unpack[StepNumbers],
     ) -> None:
         self.op = step_op(model, "Rollout", ignore)
+        if pairs is not None:
+            if self.op != "world":
+                raise ValueError(f"Rollout: pairs are {pairs!r}, which the worlds of model files alone have")
+            model = with_pairs(model, pairs)
         self.law = law_of(law, "Rollout")
         if self.op != "world":
             refuse_law("Rollout", law)
@@ -108,7 +115,7 @@ class Rollout:
             if f is not None and not callable(f):
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
         self.model, self.dt, self.substeps = model, dt, substeps
-        self.options: dict[str, Any] = {**numbers, "law": law, "ignore": ignore}
+        self.options: dict[str, Any] = {**numbers, "law": law, "pairs": pairs, "ignore": ignore}
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
         own = step_numbers("Rollout", model, self.op, numbers, dt / substeps)
         self.numbers: dict[str, list[float]] = {}
@@ -346,6 +353,7 @@ def rollout(
     observe: Callable[..., Any] | None = None,
     substeps: int | None = None,
     law: object = "mujoco",
+    pairs: Pairs | None = None,
     ignore: Names = (),
     p: Array = None,
     t0: float = 0.0,
@@ -365,7 +373,12 @@ def rollout(
     The model keeps the kernels by the identity of the functions: pass the same function objects in every call.
     """
     options: dict[str, Any] = {"terminal": terminal, "control": control, "observe": observe, "substeps": substeps}
-    options.update(numbers, law=law, ignore=ignore if isinstance(ignore, str) else tuple(ignore))
+    options.update(
+        numbers,
+        law=law,
+        pairs=pairs if pairs is None or isinstance(pairs, str) else tuple(map(tuple, pairs)),
+        ignore=ignore if isinstance(ignore, str) else tuple(ignore),
+    )
     key = (cost, dt, *sorted((name, held(value)) for name, value in options.items()))
     kept = model.__dict__.setdefault("_rollouts", {})
     if key not in kept:
@@ -377,6 +390,8 @@ def rollout(
 
 def held(value: Any) -> Any:
     """Return an option as a part of a dictionary key."""
-    if isinstance(value, (str, Rigid)) or (isinstance(value, tuple) and all(isinstance(part, str) for part in value)):
+    if isinstance(value, (str, Rigid)) or (
+        isinstance(value, tuple) and all(isinstance(x, (str, tuple)) for x in value)
+    ):
         return value
     return value if callable(value) or value is None else tuple(np.ravel(np.asarray(value, dtype=float)).tolist())

@@ -22,6 +22,7 @@ Array: TypeAlias = Any  # an array of the library of a call's first array, which
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 Frame: TypeAlias = str | int  # by name or index
 Names: TypeAlias = str | Iterable[str]
+Pairs: TypeAlias = str | Sequence[tuple[str | int, str | int]]  # of geoms or bodies that may touch, or "floor"
 Numbers: TypeAlias = float | Sequence[float] | npt.NDArray[Any]  # the same for all instances
 Vector: TypeAlias = Sequence[float] | npt.NDArray[Any]
 Matrix: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[Any]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm, _fields
-from .names import compiled
+from .names import compiled, number_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.arguments import Call
     from ..model import Model
+    from ..typing import Pairs
 
 
 MOCAP = ("mocap_pos", "mocap_quat")  # poses of mocap bodies: parameters here, part of the state in MuJoCo
@@ -61,6 +62,48 @@ def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
         made[parameters].contacts = model.contacts
     found: Model = made[parameters].bind(**model.bound)
     return found
+
+
+def with_pairs(model: Model, pairs: Pairs) -> Model:
+    """Return the model with only some of the pairs of geoms that may touch; it keeps what was bound.
+
+    pairs   "floor": those of a moving body with a geom that does not move; or names, ("FL_foot", "ground"), of geoms or
+            of bodies, which stand for all of their geoms; ("FL_foot", "floor") those of one with what does not move
+    Kept with the model.
+    Errors: ValueError for a name that does not exist, and for two names without a pair.
+    """
+    if isinstance(pairs, str) and pairs != "floor":
+        raise ValueError(f"pairs is {pairs!r}, expected 'floor' or pairs of names of geoms and bodies")
+    key = pairs if isinstance(pairs, str) else tuple(tuple(pair) for pair in pairs)
+    made = model.__dict__.setdefault("_with_pairs", {})
+    if key not in made:
+        m = compiled(model)
+        body, still = np.asarray(m.geom_bodyid), np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] == 0
+
+        def geoms(name: str | int) -> set[int]:
+            if name == "floor":
+                return set(np.flatnonzero(still).tolist())
+            kind, number = number_of(model, "geom", name, ("body",))
+            return {number} if kind == "geom" else set(np.flatnonzero(body == number).tolist())
+
+        may = [tuple(pair["geom"]) for pair in model.robot.contact_pairs]
+        kept = set()
+        for one in [("floor", "floor")] if isinstance(key, str) else key:
+            if len(one) != 2:
+                raise ValueError(f"pairs have {one!r}, expected two names")
+            first, second = (geoms(name) for name in one)
+            found = {p for p in may if (p[0] in first and p[1] in second) or (p[1] in first and p[0] in second)}
+            if isinstance(key, str):
+                found = {p for p in may if still[p[0]] or still[p[1]]}
+            elif not found:
+                raise ValueError(f"pairs have {one!r}, of which no geoms may touch in {model.name}'s file")
+            kept |= found
+        robot = model.robot.with_pairs(sorted(kept))
+        options: dict[str, Any] = {**model._options}
+        made[key] = type(model)(robot, **options, file=model.file)
+        made[key].contacts = model.contacts
+    found_model: Model = made[key].bind(**model.bound)
+    return found_model
 
 
 def check_bound(model: Model, label: str) -> None:

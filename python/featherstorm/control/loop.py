@@ -50,7 +50,7 @@ class Run:
 
 
 class Recorder:
-    """What a robot does, step by step."""
+    """Record of a run, made step by step."""
 
     def __init__(self, task: Trot, timestep: float) -> None:
         self.task, self.h, self.run = task, timestep, Run()
