@@ -22,10 +22,20 @@ PlanUpdate kind_of(const std::string& kind) {
 
 // A PlanUpdater, and what draws the samples that it is given.
 class PyPlanUpdater {
-  auto with_arrays(nb::object costs, nb::object samples, const auto& f) {
+  // The rows of one plan's samples in an array for several.
+  ArrayRef rows(ArrayRef a, long first) const {
+    if (first < 0 || first + samples_ > a.instances)
+      throw Error("an array has " + std::to_string(a.instances) + " rows, expected " +
+                  std::to_string(first + samples_));
+    a.data = static_cast<char*>(a.data) + first * a.instance_stride * static_cast<long>(bytes_of(a.precision));
+    a.instances = samples_, a.padded = false;
+    return a;
+  }
+  auto with_arrays(nb::object costs, nb::object samples, long first, const auto& f) {
     OpenArrays open;
-    const ArrayRef c = open(costs, "costs", false).memory.array;
-    const SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
+    const ArrayRef c = rows(open(costs, "costs", false).memory.array, first);
+    SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
+    x.array = rows(x.array, first);
     nb::gil_scoped_release release;
     return f(c, x);
   }
@@ -41,20 +51,21 @@ class PyPlanUpdater {
         n_(n) {
     draw_.array("u", n);
   }
-  void draw(const SampledPlan& plan, nb::object out, std::uintptr_t stream) {
+  void draw(const SampledPlan& plan, nb::object out, long first, std::uintptr_t stream) {
     OpenArrays open;
-    const SequenceMemory knots = open.columns(out, "u", true, 0, n_, steps_);
+    SequenceMemory knots = open.columns(out, "u", true, 0, n_, steps_);
+    knots.array = rows(knots.array, first);
     const Controls samples = plan.samples();
     nb::gil_scoped_release release;
     draw_.run(steps_, samples_, {}, {}, {knots}, &samples, reinterpret_cast<void*>(stream));
   }
   NextPlan next_plan(nb::object costs, nb::object samples, std::uintptr_t stream) {
-    return with_arrays(costs, samples, [&](const ArrayRef& c, const SequenceMemory& x) {
+    return with_arrays(costs, samples, 0, [&](const ArrayRef& c, const SequenceMemory& x) {
       return updater_.update(c, x, reinterpret_cast<void*>(stream));
     });
   }
-  bool update(SampledPlan& plan, nb::object costs, nb::object knots, std::uintptr_t stream) {
-    return with_arrays(costs, knots, [&](const ArrayRef& c, const SequenceMemory& x) {
+  bool update(SampledPlan& plan, nb::object costs, nb::object knots, long first, std::uintptr_t stream) {
+    return with_arrays(costs, knots, first, [&](const ArrayRef& c, const SequenceMemory& x) {
       return plan.update(updater_, c, x, reinterpret_cast<void*>(stream));
     });
   }
@@ -83,10 +94,12 @@ void bind_planning(nb::module_& module) {
            nb::arg("threads") = 1, nb::arg("stream") = 0)
       .def("next_plan", &PyPlanUpdater::next_plan, nb::arg("costs"), nb::arg("samples"), nb::arg("stream") = 0,
            "Return the best sample, and mean and deviation (T n), from costs (B, 1) and samples (B, T, n).")
-      .def("draw", &PyPlanUpdater::draw, nb::arg("plan"), nb::arg("out"), nb::arg("stream") = 0,
-           "Write the samples of a SampledPlan's iteration, as knots, to an array (B, K, n) or (B, K n).")
       .def(
-          "update", &PyPlanUpdater::update, nb::arg("plan"), nb::arg("costs"), nb::arg("knots"), nb::arg("stream") = 0,
+          "draw", &PyPlanUpdater::draw, nb::arg("plan"), nb::arg("out"), nb::arg("first") = 0, nb::arg("stream") = 0,
+          "Write the samples of a SampledPlan's iteration, as knots, to an array (B, K, n) or (B, K n), from row `first` on.")
+      .def(
+          "update", &PyPlanUpdater::update, nb::arg("plan"), nb::arg("costs"), nb::arg("knots"), nb::arg("first") = 0,
+          nb::arg("stream") = 0,
           "Improve a SampledPlan by the costs (B, 1) of its samples and their knots. Return False if no cost is finite.");
   nb::class_<SampledPlan>(module, "SampledPlan",
                           "A plan of controls given by knots, and the samples about it (host/planning/sampled_plan.h).")

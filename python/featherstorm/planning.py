@@ -60,9 +60,14 @@ class Planner:
     seed             the same calls give the same plans, for any number of threads
     dtype            of U and x0
     dt               time of a control step [s]; None: that of the rollout, if it has one
+    robots           None: one plan. R: a plan for each of R robots of the model, improved in one call. Then x is (R, nx),
+                     p (np,) or (R, np), controls are (R, nu) and plans (R, ...). Plan k is that of a planner of its
+                     own with the seed `seed` + k
 
     U (horizon, nu)  controls of the plan;  plan_knots (K, nu)  its knots;  t0  its beginning [s]
-    cost             of the best sample of the last iteration;  calls  calls since the last reset
+    cost             of the best sample of the last iteration, with robots (R,)
+    failed           with robots: (R,) whether no sample of the robot had a finite cost in the last call; its plan goes on
+    calls            calls since the last reset
     """
 
     kind: str  # the update (host/planning/plan_updater.h)
@@ -84,6 +89,7 @@ class Planner:
         seed: int = 0,
         dtype: npt.DTypeLike = "float32",
         dt: float | None = None,
+        robots: int | None = None,
     ) -> None:
         name = type(self).__name__
         if not callable(rollout):
@@ -99,7 +105,7 @@ class Planner:
         first = iterations if first_iterations is None else first_iterations
         counts = {
             "horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "first_iterations": first,
-            "knots": 1 if knots is None else knots,
+            "knots": 1 if knots is None else knots, "robots": 1 if robots is None else robots,
         }  # fmt: skip
         for what, n in counts.items():
             if int(n) != n or n < 1:
@@ -118,32 +124,37 @@ class Planner:
             raise ValueError(f"{name}: lower is {lower} and upper is {upper}, expected lower <= upper")
         threads = getattr(getattr(rollout, "model", None), "threads", 1)
         self.threads = threads if isinstance(threads, int) and threads > 0 else 1
+        self.robots = None if robots is None else int(robots)
+        self.failed = np.zeros(self.robots or 1, bool)
         self.t0: float | None = None
         self._kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self._predicting: Rollout | None = None
-        self._plan = self._new_plan()
+        self._plans = self._new_plans()
 
-    def _new_plan(self) -> _featherstorm.SampledPlan:
+    def _new_plans(self) -> list[_featherstorm.SampledPlan]:
         options = {"sigma_min": [], "adapt": 0.0, "noise_cost": 0.0, **self.spread()}
-        return _featherstorm.SampledPlan(
-            self.horizon, self.samples, self.nu, self.dtype.name, self.kind, self.sigma.ravel().tolist(),
-            *self._bounds(), self.iterations, self.first_iterations, self.knots,
-            INTERPOLATIONS.index(self.interpolation), self.seed, **options,
-        )  # fmt: skip
+        return [
+            _featherstorm.SampledPlan(
+                self.horizon, self.samples, self.nu, self.dtype.name, self.kind, self.sigma.ravel().tolist(),
+                *self._bounds(), self.iterations, self.first_iterations, self.knots,
+                INTERPOLATIONS.index(self.interpolation), self.seed + k, **options,
+            )
+            for k in range(self.robots or 1)
+        ]  # fmt: skip
 
     def _bounds(self) -> tuple[list[float], list[float]]:
         return self.lower.tolist(), self.upper.tolist()
 
     def __getstate__(self) -> dict[str, Any]:
         """Support pickle: plans are included, the memory of samples is not."""
-        plan = self._plan
-        state = (plan.knots, plan.cost, plan.calls, plan.draws)
-        return {**self.__dict__, "_kept": {}, "_predicting": None, "_plan": state}
+        plans = [(plan.knots, plan.cost, plan.calls, plan.draws) for plan in self._plans]
+        return {**self.__dict__, "_kept": {}, "_predicting": None, "_plans": plans}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._plan = self._new_plan()
-        self._plan.restore(*state["_plan"])
+        self._plans = self._new_plans()
+        for plan, kept in zip(self._plans, state["_plans"]):
+            plan.restore(*kept)
 
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
         value = np.asarray(default if value is None else value, dtype=float)
@@ -160,34 +171,40 @@ class Planner:
             return array
         return self.row(what, array, None)
 
+    def _of_robots(self, numbers: list[Any], *tail: int) -> npt.NDArray[Any]:
+        """Return numbers of each plan as an array (R, *tail), without robots (*tail)."""
+        array = np.array(numbers, self.dtype).reshape(len(self._plans), *tail)
+        return array[0] if self.robots is None else array
+
     @property
     def U(self) -> npt.NDArray[Any]:
-        return np.reshape(self._plan.controls, (self.horizon, self.nu)).astype(self.dtype)
+        return self._of_robots([plan.controls for plan in self._plans], self.horizon, self.nu)
 
     @property
     def plan_knots(self) -> npt.NDArray[Any]:
-        return np.reshape(self._plan.knots, (self.knots, self.nu)).astype(self.dtype)
+        return self._of_robots([plan.knots for plan in self._plans], self.knots, self.nu)
 
     @property
-    def cost(self) -> float:
-        return self._plan.cost
+    def cost(self) -> Any:
+        costs = [plan.cost for plan in self._plans]
+        return costs[0] if self.robots is None else np.array(costs)
 
     @property
     def calls(self) -> int:
-        return self._plan.calls
+        return self._plans[0].calls
 
     def reset(self, U: npt.ArrayLike | None = None) -> None:
         """Restart with the plan U (horizon, nu), or its knots (K, nu); None: the controls nearest to zero.
 
-        Knots are fitted to U by least squares.
+        Knots are fitted to U by least squares. With robots U may also be (R, horizon, nu) or (R, K, nu).
         """
-        if U is None:
-            self._plan.reset()
-        else:
-            array = np.asarray(U, dtype=float)
-            if array.shape not in ((self.horizon, self.nu), (self.knots, self.nu)):
-                raise shape_error(type(self).__name__, "U", array.shape, (self.horizon, self.nu))
-            self._plan.reset(array.ravel().tolist())
+        array = np.asarray([] if U is None else U, dtype=float)
+        shapes = [(self.horizon, self.nu), (self.knots, self.nu)]
+        several = self.robots is not None and array.ndim == 3 and len(array) == self.robots
+        if U is not None and array.shape[several:] not in shapes:
+            raise shape_error(type(self).__name__, "U", array.shape, shapes[0])
+        for k, plan in enumerate(self._plans):
+            plan.reset((array[k] if several else array).ravel().tolist())
         self.t0 = None
 
     def command(
@@ -205,7 +222,7 @@ class Planner:
         Errors: ValueError where time runs backwards; PlanningError where no sample has a finite cost. The plan is then
         as before the call, and `control` goes on with it.
         """
-        u = self.improve(x, t0, given, latency, predict)[0].copy()
+        u = self.improve(x, t0, given, latency, predict)[..., 0, :].copy()
         return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, t0: float | None = None, **given: Any) -> npt.NDArray[Any]:
@@ -221,7 +238,7 @@ class Planner:
         """
         if self.dt is None:
             raise ValueError(f"{type(self).__name__}: dt is missing, and the plan has no time")
-        return np.array(self._plan.acting(t, self.dt), self.dtype)
+        return self._of_robots([plan.acting(t, self.dt) for plan in self._plans], self.nu)
 
     def predict(self, x: Array, t0: float, latency: float, **given: Any) -> npt.NDArray[Any]:
         """Return the state (nx,) that the robot has `latency` [s] after x, under the controls that act until then.
@@ -243,12 +260,13 @@ class Planner:
         x = np.asarray(x, self.dtype)
         if count == 0:
             return x
-        U = np.array([self.control(t0 + k * step) for k in range(count)])
+        U = np.stack([self.control(t0 + k * step) for k in range(count)], -2)
         p = given.get("p")
         if p is not None and np.ndim(p) == 3:  # numbers for each control step of a plan: those of its first
             given = {**given, "p": p[:, 0]}
-        final: npt.NDArray[Any] = np.array(self._predicting(x, U[None], t0=t0, **given).final[0])
-        return final
+        one = self.robots is None
+        final: npt.NDArray[Any] = np.array(self._predicting(x, U[None] if one else U, t0=t0, **given).final)
+        return final[0] if one else final
 
     def elapsed(self, t0: float | None) -> float:
         """Return the control steps from the beginning of the last plan to a time."""
@@ -276,21 +294,28 @@ class Planner:
         library = place_of(x, name, "x")
         if not takes_knots and not library.readable:
             raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
+        if self.robots is not None and not library.readable:
+            raise TypeError(f"{name}: x is on a device, where a planner has one robot: make a planner for each")
         acts = None if t0 is None else t0 + latency
         if latency and predict and t0 is not None:
             x, t0 = self.predict(x, t0, latency, **given), acts
         elif latency and t0 is None:
             raise ValueError(f"{name}: latency is {latency}, which needs the time t0 of the state")
         x = library.cast(x, name, "x", self.dtype)
-        if len(x.shape) != 1:
-            raise shape_error(name, "x", tuple(x.shape), ("nx",))
+        expected: tuple[int | str, ...] = ("nx",) if self.robots is None else (self.robots, "nx")
+        if len(x.shape) != len(expected) or (self.robots is not None and x.shape[0] != self.robots):
+            raise shape_error(name, "x", tuple(x.shape), expected)
+        if self.robots is not None:
+            x, given = self.repeated(x, given)
         if t0 is not None:
             given = {**given, "t0": t0}
-        samples, plan = self.samples_in(library), self._plan
-        plan.begin(self.elapsed(t0) if shift else 0.0)
+        samples, plans, elapsed = self.samples_in(library), self._plans, self.elapsed(t0) if shift else 0.0
+        failed = np.zeros(len(plans), bool)
+        for plan in plans:
+            plan.begin(elapsed)
         try:
-            for _ in range(plan.iterations):
-                knots = samples.draw(plan)
+            for _ in range(plans[0].iterations):
+                knots = samples.draw(plans)
                 if self.knots == self.horizon:
                     result = self.rollout(x, knots, **given)
                 elif takes_knots:
@@ -298,14 +323,28 @@ class Planner:
                     result = self.rollout(x, knots, **options, **given)
                 else:
                     result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
-                if not samples.update(plan, getattr(result, "costs", result)):
+                failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
+                if failed.all():
                     raise PlanningError(f"{name}: no sample has a finite cost; is the state finite?")
         except BaseException:
-            plan.cancel()
+            for plan in plans:
+                plan.cancel()
             raise
-        plan.commit(*(np.nan if time is None else time for time in (t0, acts)))
-        self.t0 = t0
+        times = [np.nan if time is None else time for time in (t0, acts)]
+        for plan in plans:
+            plan.commit(*times)
+        self.t0, self.failed = t0, failed
         return self.U
+
+    def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
+        """Return states and parameters of the robots with a row for each sample."""
+        p = given.get("p")
+        if p is not None and np.ndim(p) > 1:
+            if np.shape(p)[0] not in (1, self.robots):
+                raise shape_error(type(self).__name__, "p", np.shape(p), (len(self._plans), "np"))
+            if np.shape(p)[0] == self.robots:
+                given = {**given, "p": np.repeat(np.asarray(p, self.dtype), self.samples, 0)}
+        return np.repeat(x, self.samples, 0), given
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""
@@ -313,7 +352,8 @@ class Planner:
         if key not in self._kept or self._kept[key].options != options:
             shape = (self.samples, self.knots, self.nu)
             name = type(self).__name__
-            self._kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options)
+            robots = len(self._plans)
+            self._kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options, robots)
         self._kept[key].library = library
         return self._kept[key]
 

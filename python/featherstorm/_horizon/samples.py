@@ -14,14 +14,17 @@ from .._memory.arrays import shape_error
 from ..device import DeviceArray
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._memory.library import Library
     from ..typing import Array
 
 
 class Samples:
-    """Samples as knots (samples, K, nu) of a dtype and their costs, on the device of `library`.
+    """Samples as knots (robots samples, K, nu) of a dtype and their costs, on the device of `library`.
 
     name      for messages
+    robots    number of plans, whose samples stand one after the other
     options   of the update: kind, temperature and others (host/planning/plan_updater.h)
     threads   for sums on the CPU
     """
@@ -34,11 +37,12 @@ class Samples:
         dtype: str,
         threads: int,
         options: dict[str, Any],
+        robots: int = 1,
     ) -> None:
-        self.name, self.library, self.shape, self.options = name, library, shape, options
-        count, K, nu = shape
+        self.name, self.library, self.options, self.count = name, library, options, shape[0]
+        self.shape = count, K, nu = robots * shape[0], *shape[1:]
         self.updater = _featherstorm.PlanUpdater(
-            **options, samples=count, steps=K, n=nu, dtype=dtype,
+            **options, samples=self.count, steps=K, n=nu, dtype=dtype,
             device=library.device, threads=threads, stream=library.stream,
         )  # fmt: skip
         self.memory = library.buffer(dtype, count, K * nu)
@@ -49,9 +53,10 @@ class Samples:
         )
         self.costs = library.column(library.cost_dtype(dtype), count)
 
-    def draw(self, plan: _featherstorm.SampledPlan) -> Array:
+    def draw(self, plans: Sequence[_featherstorm.SampledPlan]) -> Array:
         """Return the samples of an iteration as knots; they stay valid until the next one is drawn."""
-        self.updater.draw(plan, self.memory, self.library.stream)
+        for k, plan in enumerate(plans):
+            self.updater.draw(plan, self.memory, k * self.count, self.library.stream)
         return self.knots
 
     def controls(self, weights: Array, lower: list[float], upper: list[float]) -> Array:
@@ -63,8 +68,8 @@ class Samples:
         _featherstorm.draw(made, out)
         return out
 
-    def update(self, plan: _featherstorm.SampledPlan, costs: Array) -> bool:
-        """Improve the plan by the costs (samples,) of the drawn samples. Return False if none is finite.
+    def update(self, plans: Sequence[_featherstorm.SampledPlan], costs: Array) -> list[bool]:
+        """Improve the plans by the costs (robots samples,) of the drawn samples; False where none is finite.
 
         Errors: ValueError for costs of another shape.
         """
@@ -72,4 +77,7 @@ class Samples:
         if found != self.shape[:1]:
             raise shape_error(self.name, "costs of the rollout", found, self.shape[:1])
         self.library.fill(self.costs, costs, self.name, "costs")
-        return bool(self.updater.update(plan, self.costs, self.memory, self.library.stream))
+        return [
+            self.updater.update(plan, self.costs, self.memory, k * self.count, self.library.stream)
+            for k, plan in enumerate(plans)
+        ]

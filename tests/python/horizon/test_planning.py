@@ -9,7 +9,7 @@ import pytest
 import featherstorm as fs
 from featherstorm.examples import acrobot, cartpole, panda_reach, quadrotor, quadruped_cost, rollout_rate
 from featherstorm.examples.closed_loop import run_example
-from featherstorm.planning import CEM, DIAL, MPPI, PredictiveSampling
+from featherstorm.planning import CEM, DIAL, MPPI, PlanningError, PredictiveSampling
 
 GOAL = np.array([0.4, -0.3])
 
@@ -384,3 +384,66 @@ def test_a_pickled_planner_goes_on_with_its_plan():
     twin = pickle.loads(pickle.dumps(planner))
     assert (twin.calls, twin.cost) == (1, planner.cost)
     assert np.array_equal(twin.command(np.ones(2)), planner.command(np.ones(2)))
+
+
+def reach(x, u, t, p):
+    return (x.q[0] - p[0]) ** 2 + 1e-3 * u @ u
+
+
+def batched_rollout():
+    return fs.Rollout(fs.load("cartpole", threads=1), 0.02, reach, control=drives, substeps=2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(MPPI, {"temperature": 0.1}), (DIAL, {"knots": 4}), (CEM, {"elites": 9}), (PredictiveSampling, {"knots": 3})],
+)
+def test_plans_of_several_robots_are_those_of_a_planner_each(kind, options):
+    roll, R = batched_rollout(), 3
+    options = {"samples": 50, "sigma": 3.0, "lower": -8, "upper": 8, "iterations": 2, **options}
+    x = np.random.default_rng(0).normal(size=(R, 4)).astype(np.float32)
+    p = np.float32([[0.5], [-1.0], [2.0]])
+    several = kind(roll, 12, 1, robots=R, seed=7, **options)
+    alone = [kind(roll, 12, 1, seed=7 + k, **options) for k in range(R)]
+    for t in (0.0, 0.03, 0.05):
+        u = several.command(x, t, latency=0.02, p=p)
+        expected = [one.command(x[k], t, latency=0.02, p=p[k]) for k, one in enumerate(alone)]
+        assert np.array_equal(u, expected)
+    assert np.array_equal(several.U, [one.U for one in alone])
+    assert np.array_equal(several.cost, [one.cost for one in alone]) and several.calls == 3
+    assert np.array_equal(several.control(0.06), [one.control(0.06) for one in alone])
+    assert several.U.shape == (R, 12, 1) and several.plan_knots.shape == (R, several.knots, 1)
+    twin = pickle.loads(pickle.dumps(several))
+    assert np.array_equal(twin.plan(x, p=[0.3]), several.plan(x, p=[0.3]))  # one p for all
+
+
+def test_a_robot_without_a_finite_cost_keeps_its_plan_and_the_others_plan():
+    several = MPPI(batched_rollout(), 8, 1, robots=3, samples=30, sigma=2.0, knots=4)
+    several.reset(np.arange(12.0).reshape(3, 4, 1))
+    x = np.zeros((3, 4), np.float32)
+    several.command(x, 0.0, p=[1.0])
+    before = several.plan_knots
+    x[1] = np.nan
+    several.command(x, 0.0, p=[1.0])
+    assert several.failed.tolist() == [False, True, False]
+    assert np.array_equal(several.plan_knots[1], before[1])
+    assert not np.array_equal(several.plan_knots[[0, 2]], before[[0, 2]])
+    with pytest.raises(PlanningError, match="no sample has a finite cost"):
+        several.command(np.full((3, 4), np.nan), 0.1, p=[1.0])
+    assert several.t0 == 0.0
+    with pytest.raises(ValueError, match=r"x has shape \(4,\), expected \(3, nx\)"):
+        several.command(np.zeros(4), 0.1, p=[1.0])
+    with pytest.raises(ValueError, match=r"p has shape \(2, 1\), expected \(3, np\)"):
+        several.command(np.zeros((3, 4)), 0.1, p=np.zeros((2, 1)))
+    with pytest.raises(ValueError, match="robots is 0, expected 1 or more"):
+        MPPI(batched_rollout(), 8, 1, robots=0)
+
+
+def test_robots_of_a_simulator_of_ones_own():
+    def rollout(x0, U):
+        assert x0.shape == (80, 2) and U.shape == (80, 5, 2)
+        return np.sum((x0[:, None] + np.cumsum(U, axis=1) - GOAL) ** 2, axis=(1, 2))
+
+    several = CEM(rollout, 5, 2, samples=40, elites=6, iterations=15, sigma=0.3, robots=2, knots=3)
+    U = several.plan(np.array([[0.0, 0.0], [0.2, -0.2]]))
+    assert U.shape == (2, 5, 2) and (several.cost < 0.5).all()
