@@ -7,7 +7,8 @@
 //
 // The plan, its samples and its updates are those of sampled_plan.h; the rollout simulates the samples.
 //
-// Samples depend on the seed, the call and the iteration alone. Results do not depend on the number of threads.
+// Samples depend on the seed, the call and the iteration alone. Results do not depend on the number of threads. One thread
+// at a time may call a Planner.
 #pragma once
 #include <optional>
 #include <vector>

@@ -109,11 +109,6 @@ void SampledPlan::control_at(double step, const std::vector<double>& knots, doub
   }
 }
 
-std::vector<double> SampledPlan::control(double step) const {
-  std::vector<double> u(static_cast<std::size_t>(n_));
-  control_at(step, now_.knots, u.data());
-  return u;
-}
 std::vector<double> SampledPlan::controls() const {
   std::vector<double> all(static_cast<std::size_t>(options_.horizon * n_));
   for (long t = 0; t < options_.horizon; t++) control_at(static_cast<double>(t), now_.knots, all.data() + t * n_);

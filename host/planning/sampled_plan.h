@@ -85,7 +85,6 @@ class SampledPlan {
 
   const std::vector<double>& knots() const { return now_.knots; }  // (K n)
   std::vector<double> controls() const;                            // (T n)
-  std::vector<double> control(double step) const;                  // u(step), (n)
   double cost() const { return now_.cost; }  // of the best sample of the last iteration, NaN before the first call
   long calls() const { return now_.calls; }
   long knot_count() const { return knots_; }

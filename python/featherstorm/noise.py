@@ -114,7 +114,7 @@ def per_control(what: str, value: npt.ArrayLike, nu: int) -> npt.NDArray[np.floa
 
 
 def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> npt.NDArray[np.float64]:
-    """Return the weights (T, knots) of the knots at T steps: U[t] = sum over k of weights[t, k] knot[k].
+    """Return the weights (T, knots), read-only, of the knots at T steps: U[t] = sum over k of weights[t, k] knot[k].
 
     "linear"   knots at equal distances, the first at the first step, the last at the last
     "cubic"    the same times; cubic Hermite splines with the slopes (knot[k + 1] - knot[k - 1]) / 2 of Catmull and Rom

@@ -226,6 +226,22 @@ TEST_F(NvrtcCompiles, RolloutsStayInRegisters) {
       }
 }
 
+// A planner's samples: noise alone, without stages, as host/planning/planner.cpp draws it.
+TEST_F(NvrtcCompiles, SamplesOfPlans) {
+  RolloutProgram r;
+  r.arrays.push_back({12, false, false});
+  r.out = {{0, true}};
+  r.controls = RolloutProgram::ControlKind::noise, r.controlled = 0;
+  for (const bool double_precision : {false, true})
+    for (const char* target : {"sm_80", "sm_90"}) {
+      const DeviceCost c = compiler.compile(emit_rollout(r, trace_order, Cuda{double_precision}), target).cost;
+      EXPECT_EQ(c.spill_stores, 0) << target;
+      EXPECT_LE(c.stack, 128) << target;  // 0 in float32; sine and cosine in double have a path for great angles
+      EXPECT_LT(c.instructions, 4000) << target << ": a loop was unrolled";
+      EXPECT_GT(c.instructions, 100) << target;
+    }
+}
+
 // The stages of a step with all candidates of contacts, as host/simulation/world_sequence.h has them.
 RolloutProgram world_step_of(const Robot& robot) {
   const WorldPrograms all = world_programs(robot.model, Candidates::All, 1e-6, 1 << 20);

@@ -206,12 +206,14 @@ class Planner:
         Errors: ValueError where time runs backwards; PlanningError where no sample has a finite cost. The plan is then
         as before the call, and `control` goes on with it.
         """
-        u = self.improve(x, t0, given, latency, predict)[..., 0, :].copy()
+        self.improve(x, t0, given, latency, predict)
+        u = np.ascontiguousarray(self.plan_knots[..., 0, :])  # the first knot is the first control
         return place_of(x, type(self).__name__, "x").placed(u)
 
     def plan(self, x: Array, t0: float | None = None, **given: Any) -> npt.NDArray[Any]:
         """Improve the plan for the state x without a shift, and return it, U (horizon, nu)."""
-        return self.improve(x, t0, given, shift=False)
+        self.improve(x, t0, given, shift=False)
+        return self.U
 
     def control(self, t: float) -> npt.NDArray[Any]:
         """Return the control (nu,) that acts at a time t [s].
@@ -272,8 +274,8 @@ class Planner:
         latency: float = 0.0,
         predict: bool = True,
         shift: bool = True,
-    ) -> npt.NDArray[Any]:
-        """Improve the plan and return it. It stays as it is if an error is raised."""
+    ) -> None:
+        """Improve the plan. It stays as it is if an error is raised."""
         name, takes_knots = type(self).__name__, getattr(self.rollout, "takes_knots", False)
         library = place_of(x, name, "x")
         if not takes_knots and not library.readable:
@@ -318,7 +320,6 @@ class Planner:
         for plan in plans:
             plan.commit(*times)
         self.t0, self.failed = t0, failed
-        return self.U
 
     def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""
