@@ -17,7 +17,7 @@ RolloutOptions of_substeps(const Evaluator& evaluator, RolloutOptions o) {
 
 }  // namespace
 
-Planner::Planner(const Rollout& rollout, PlannerOptions options)
+Planner::Planner(const Rollout& rollout, const PlannerOptions& options)
     : rollout_(rollout),
       plan_(options, rollout.controls(), rollout.precision()),
       draw_(rollout.precision(), rollout.threads()),
@@ -74,7 +74,7 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, void
   t_ = t, controls_ = plan_.controls();
 }
 
-Predictor::Predictor(Evaluator& evaluator, RolloutOptions options)
+Predictor::Predictor(Evaluator& evaluator, const RolloutOptions& options)
     : rollout_(evaluator, of_substeps(evaluator, options)) {
   const Model<double>& m = evaluator.robot().model;
   const Precision p = options.precision;

@@ -21,7 +21,7 @@ namespace featherstorm {
 class Planner {
  public:
   // The rollout must outlive this object. Throws Error naming the option, its value and what was expected.
-  Planner(const Rollout& rollout, PlannerOptions options);
+  Planner(const Rollout& rollout, const PlannerOptions& options);
 
   // Return the control (n) for a state, from an improved plan.
   //
@@ -63,7 +63,7 @@ class Predictor {
  public:
   // The evaluator must outlive this object. The options are those of the rollout of the planner; costs and observations are
   // not used.
-  Predictor(Evaluator& evaluator, RolloutOptions options);
+  Predictor(Evaluator& evaluator, const RolloutOptions& options);
 
   // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters. The substeps of the rollout
   // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.

@@ -23,7 +23,8 @@ void add_interpolation_weights(double time, long steps, long knots, Interpolatio
   const double last = static_cast<double>(steps - 1), t = std::clamp(time, 0.0, last);
   const auto add = [&](long k, double w) { weights[k] += w; };
   if (by == Interpolation::Hold || knots == 1) {
-    add(static_cast<long>(t * static_cast<double>(knots) / static_cast<double>(steps)), 1);
+    const double knot = t * static_cast<double>(knots) / static_cast<double>(steps);
+    add(static_cast<long>(knot), 1.0);
     return;
   }
   const double at = t * static_cast<double>(knots - 1) / last;
