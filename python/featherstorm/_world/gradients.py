@@ -284,22 +284,23 @@ def on_coordinates(model: Model, q: npt.NDArray[Any], e: npt.NDArray[Any]) -> np
 
 
 def from_coordinates(model: Model, q: npt.NDArray[Any], change: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert changes (B, nq) of q to e (B, nv) of q (+) e, for quaternions of length 1."""
-    found = np.zeros((len(change), model.nv), change.dtype)
-    of_q, of_v = plain(model).T
-    found[:, of_v] = change[:, of_q]
-    for k, first in turns(model):
-        found[:, first : first + 3] = 4 * np.einsum("bij,bi->bj", rates(q[:, k : k + 4]), change[:, k : k + 4])
-    return found
+    """Convert changes (B, nq) of q to e (B, nv) of q (+) e, for quaternions of length 1: rates^T rates = 1 / 4."""
+    return on_tangent_space(model, q, change, 4.0)
 
 
-def on_tangent_space(model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert cotangents (B, nq) of q to cotangents (B, nv) of e in q (+) e."""
+def on_tangent_space(
+    model: Model, q: npt.NDArray[Any], bars: npt.NDArray[Any], of_turns: float = 1.0
+) -> npt.NDArray[Any]:
+    """Convert cotangents (B, nq) of q to cotangents (B, nv) of e in q (+) e.
+
+    of_turns   factor of the angular parts
+    """
     found = np.zeros((len(bars), model.nv), bars.dtype)
     of_q, of_v = plain(model).T
     found[:, of_v] = bars[:, of_q]
     for k, first in turns(model):
-        found[:, first : first + 3] = np.einsum("bij,bi->bj", rates(q[:, k : k + 4]), bars[:, k : k + 4])
+        turn = np.einsum("bij,bi->bj", rates(q[:, k : k + 4]), bars[:, k : k + 4])
+        found[:, first : first + 3] = of_turns * turn
     return found
 
 
