@@ -11,6 +11,7 @@ a CUDA device it is the same up to rounding.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,8 +130,14 @@ def interpolation_weights(T: int, knots: int, interpolation: str = "linear") -> 
     K, T = int(knots), int(T)
     if K > T:
         raise ValueError(f"knots is {K}, expected at most {T}, the number of steps")
-    weights = _featherstorm.interpolation_weights(T, K, INTERPOLATIONS.index(interpolation))
-    return np.array(weights).reshape(T, K)
+    return _weights(T, K, INTERPOLATIONS.index(interpolation))
+
+
+@functools.lru_cache(64)
+def _weights(T: int, K: int, interpolation: int) -> npt.NDArray[np.float64]:
+    weights = np.array(_featherstorm.interpolation_weights(T, K, interpolation)).reshape(T, K)
+    weights.flags.writeable = False  # all calls share it
+    return weights
 
 
 def new(dtype: str, instances: int, tail: Sequence[int]) -> Array:

@@ -64,7 +64,7 @@ PLANNING = Rigid(look_ahead=0.01, tolerance=1e-3, sweeps=4, polishes=0)
 
 
 def law_of(law: object, label: str) -> Rigid | None:
-    """Return the law as a Rigid, or None for MuJoCo's; "planning" is Rigid with PLANNING's numbers. Errors: ValueError for another name."""
+    """Return the law as a Rigid, or None for MuJoCo's. Errors: ValueError for another name."""
     if law == "mujoco":
         return None
     if law == "rigid":

@@ -87,15 +87,15 @@ def with_pairs(model: Model, pairs: Pairs) -> Model:
             return {number} if kind == "geom" else set(np.flatnonzero(body == number).tolist())
 
         may = [tuple(pair["geom"]) for pair in model.robot.contact_pairs]
-        kept = set()
-        for one in [("floor", "floor")] if isinstance(key, str) else key:
+        kept: set[tuple[int, ...]] = set()
+        if isinstance(key, str):
+            kept = {p for p in may if still[list(p)].any()}
+        for one in () if isinstance(key, str) else key:
             if len(one) != 2:
                 raise ValueError(f"pairs have {one!r}, expected two names")
             first, second = (geoms(name) for name in one)
             found = {p for p in may if (p[0] in first and p[1] in second) or (p[1] in first and p[0] in second)}
-            if isinstance(key, str):
-                found = {p for p in may if still[p[0]] or still[p[1]]}
-            elif not found:
+            if not found:
                 raise ValueError(f"pairs have {one!r}, of which no geoms may touch in {model.name}'s file")
             kept |= found
         robot = model.robot.with_pairs(sorted(kept))

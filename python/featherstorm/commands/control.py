@@ -9,8 +9,8 @@ control go2 --clock                           robot and planner in two processes
 
 The planner (DIAL) simulates a model of the robot on four point feet. The robot is MuJoCo's, with all of its collision
 elements, and a plan acts a latency after the state that it was made for. Without --clock time is the robot's, which
-waits for every plan. The exit code is 0 if no run falls and the
-root mean square error of the velocity stays below --within.
+waits for every plan. The exit code is 0 if no run falls and the root mean square error of the velocity stays below
+--within.
 """
 
 from __future__ import annotations

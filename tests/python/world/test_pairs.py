@@ -1,8 +1,6 @@
 """Rollouts with some of the pairs of geoms that may touch."""
 
-import pathlib
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import featherstorm as fs
 
 mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("mujoco.batch", reason="worlds of model files need MuJoCo 4")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 XML = """
 <mujoco>
