@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._evaluation.evaluation import evaluate
+from ._memory.arrays import shape_error
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, refuse_controls, step_op
 from ._world.gradients import Linearization, from_coordinates, linearize_world, on_coordinates
@@ -139,7 +140,10 @@ def linearize(
     batched, state = rows.ndim == 2, np.atleast_2d(rows)
     count, dtype = len(state), state.dtype if state.dtype == np.float32 else np.dtype(np.float64)
     sizes = dict(model.row(op).inputs)
-    given = {"q": state, "v": v, "tau": tau, "target": q_target}
+    given: dict[str, Any] = {"q": state, "v": v, "tau": tau, "target": q_target}
+    for name, x in given.items():
+        if x is not None and np.shape(x) not in ((sizes[name],), (1, sizes[name]), (count, sizes[name])):
+            raise shape_error("linearize", name, np.shape(x), (count, sizes[name]))
     values = {
         name: np.broadcast_to(0.0 if given.get(name) is None else np.asarray(given[name], dtype), (count, n))
         for name, n in sizes.items()
@@ -167,8 +171,8 @@ def linearize(
         changes = list(jvp(repeated, op, at, changes, check=False, **uniforms))
         batch, outputs = evaluate(model, op, [shaped(name, x) for name, x in values.items()], None, uniforms, 1, check)
         for name, change, view in zip(names, changes, outputs):  # the outputs take the places of the first inputs
-            tangents[name] = np.asarray(change).reshape(count * n, -1)
-            values[name] = np.asarray(batch.result(view)).reshape(count, -1)
+            tangents[name] = np.asarray(change).reshape(count * n, sizes[name])
+            values[name] = np.asarray(batch.result(view)).reshape(count, sizes[name])
     moved = from_coordinates(model, np.repeat(values["q"], n, 0), tangents["q"])
     found = np.concatenate([moved, tangents["v"]], 1).reshape(count, n, 2 * nv).swapaxes(1, 2)
     A, B = found[:, :, : 2 * nv], found[:, :, 2 * nv :]

@@ -90,10 +90,18 @@ def test_bound_parameters_are_those_of_their_instance():
     assert not np.allclose(found.B[0], fs.linearize(fs.load("go2"), q, v, DT).B[0])
 
 
+def test_no_instance_has_no_linearization():
+    model = fs.load("go2")
+    found = fs.linearize(model, np.zeros((0, 19)), np.zeros((0, 18)), DT)
+    assert found.A.shape == (0, 36, 36) and found.B.shape == (0, 36, 18)
+
+
 def test_messages():
     model = fs.load("cartpole")
     with pytest.raises(TypeError, match="linearize: dt is missing"):
         fs.linearize(model, np.zeros(2), np.zeros(2))
+    with pytest.raises(ValueError, match=r"linearize: v has shape \(3, 2\), expected \(4, 2\)"):
+        fs.linearize(model, np.zeros((4, 2)), np.zeros((3, 2)), DT)
     with pytest.raises(TypeError, match="linearize: ctrl: only the step of a model file's world"):
         fs.linearize(model, np.zeros(2), np.zeros(2), DT, ctrl=np.zeros(2))
     with pytest.raises(TypeError, match="linearize: erp is for contact_step"):
