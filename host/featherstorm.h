@@ -7,6 +7,7 @@
 //   Simulation  the state of a batch, stepped with contacts, actuators and sensors
 //   Rollout     control sequences over a horizon, with costs, for planning
 //   Planner     predictive sampling, MPPI and the cross-entropy method over a Rollout
+//   Ilqr        plans by gradients, iterative LQR with bounds, for costs that are residuals
 //   Reduction   least values and weighted means over samples, for planners of your own
 //   Error       thrown for a wrong argument, before anything is written
 //
@@ -18,6 +19,7 @@
 #include "host/load/load.h"
 #include "host/load/urdf_world.h"
 #include "host/memory/buffer.h"
+#include "host/planning/ilqr.h"
 #include "host/planning/planner.h"
 #include "host/robots/robots.h"
 #include "host/rollout/controls.h"

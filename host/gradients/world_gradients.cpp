@@ -8,18 +8,21 @@
 
 namespace featherstorm {
 
+std::string no_derivatives(const World<double>& w, bool all_candidates) {
+  if (w.is_discrete())
+    return "the step of the integrator discrete has no derivatives, expected Euler, implicitfast, implicit or RK4";
+  if (w.constraints.exact_inertia)
+    return "a step with the flag diagexact has no derivatives, expected a model without the flag";
+  for (const Geom<double>& g : w.contacts.geom)
+    if (g.surface_moves && !all_candidates)
+      return "a step in which surfaces move (geom surfacevel) has no derivatives, expected surfaces at rest";
+  return "";
+}
+
 WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative,
                                Candidates candidates, int most, const Parameters& parameters) {
-  const World<double>& w = model.world;
-  if (w.is_discrete())
-    throw Error(
-        "the step of the integrator discrete has no derivatives, expected Euler, implicitfast, implicit or RK4");
-  if (w.constraints.exact_inertia)
-    throw Error("a step with the flag diagexact has no derivatives, expected a model without the flag");
   const bool all = candidates == Candidates::All;
-  for (const Geom<double>& g : w.contacts.geom)
-    if (g.surface_moves && !all)
-      throw Error("a step in which surfaces move (geom surfacevel) has no derivatives, expected surfaces at rest");
+  if (const std::string why = no_derivatives(model.world, all); !why.empty()) throw Error(why);
   WorldGradients out;
   out.residual = trace_residual(model, step, all, parameters, most);
   if (step.stages.empty()) out.integration = trace_integration(model, parameters);

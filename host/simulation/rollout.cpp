@@ -1,6 +1,7 @@
 #include "host/simulation/rollout.h"
 
 #include <algorithm>
+#include <set>
 
 #include "host/trace/parameters.h"
 #include "host/trace/trace_op.h"
@@ -46,7 +47,22 @@ void require_count(const char* what, std::size_t came, int expected) {
 
 bool recorded(const Program& p) { return !p.outputs.empty(); }
 
-RolloutStages stages_of(const Robot& robot, const RolloutOptions& o, bool world) {
+// The program with numbers of each instance in place of uniform ones.
+Program per_instance(Program p, const std::set<std::string>& names) {
+  for (Program::Array& a : p.inputs)
+    if (names.contains(a.name)) a.uniform = false;
+  return p;
+}
+
+Expr half_square(const Traced& r) {
+  Expr sum = 0;
+  for (const Expr& x : r) sum = sum + x * x;
+  return 0.5 * sum;
+}
+
+}  // namespace
+
+RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& o, bool world) {
   const int nv = world ? robot.model.world.nu : robot.model.nv;  // components of a drive
   if (o.parameters < 0) throw Error("Rollout: parameters is " + std::to_string(o.parameters) + ", expected 0 or more");
   RolloutStages s{o.controls < 0 ? nv : o.controls, o.parameters, true};
@@ -72,19 +88,30 @@ RolloutStages stages_of(const Robot& robot, const RolloutOptions& o, bool world)
     r.output("total_next", {total});
     to = std::move(r.program);
   };
-  if (o.cost) add(s.cost, [&](Recording& r) { return o.cost(r.x, r.u, r.t, r.p); });
-  if (o.terminal) add(s.terminal, [&](Recording& r) { return o.terminal(r.x, r.t, r.p); });
-  if (o.observe) {
+  const auto note = [&](Program& to, const char* name, const auto& f) {
     Recording r = recording("t_next");
-    const Traced values = r.record([&] { return o.observe(r.x, r.u, r.t, r.p); });
-    if (values.empty()) throw Error("Rollout: observe has no numbers, expected some");
-    r.output("observation", values);
-    s.observe = std::move(r.program);
-  }
+    const Traced values = r.record([&] { return f(r); });
+    if (values.empty()) throw Error(std::string("Rollout: ") + name + " has no numbers, expected some");
+    r.output(name, values);
+    to = std::move(r.program);
+  };
+  const auto residual = [&](Recording& r) { return o.residual(r.x, r.u, r.t, r.p); };
+  const auto last_residual = [&](Recording& r) { return o.terminal_residual(r.x, r.t, r.p); };
+  if (o.cost || o.residual)
+    add(s.cost, [&](Recording& r) {
+      const Expr cost = o.cost ? o.cost(r.x, r.u, r.t, r.p) : Expr(0.0);
+      return o.residual ? cost + half_square(residual(r)) : cost;
+    });
+  if (o.terminal || o.terminal_residual)
+    add(s.terminal, [&](Recording& r) {
+      const Expr cost = o.terminal ? o.terminal(r.x, r.t, r.p) : Expr(0.0);
+      return o.terminal_residual ? cost + half_square(last_residual(r)) : cost;
+    });
+  if (o.observe) note(s.observe, "observation", [&](Recording& r) { return o.observe(r.x, r.u, r.t, r.p); });
+  if (o.residual) note(s.residual, "residual", residual);
+  if (o.terminal_residual) note(s.terminal_residual, "terminal_residual", last_residual);
   return s;
 }
-
-}  // namespace
 
 std::vector<Traced> TracedState::run(const std::string& op, const std::vector<Traced>& in,
                                      const std::string& frame) const {
@@ -107,44 +134,56 @@ Traced TracedState::rotation(const std::string& frame) const {
 
 Traced TracedState::velocity(const std::string& frame) const { return run("frame_velocity", {q, v}, frame)[0]; }
 
-Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision precision, const RolloutStages& stages) {
+Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision precision, const RolloutStages& stages,
+                          const Program& feedback, bool one_step) {
   const int nv = e.robot().model.nv;
   const bool world = stepping.op == "world";
+  const std::set<std::string> changed = one_step ? std::set<std::string>{"t", "t_next", "p"} : std::set<std::string>{};
+  const auto stage = [&](const Program& p) { return stage_of(e, precision, per_instance(p, changed)); };
   Sequence s(precision, e.threads(), e.isa());
+  const auto declare = [&](const char* name, long n, bool uniform) { uniform ? s.uniform(name, n) : s.array(name, n); };
   if (!world) declare_state(s, e, stepping), s.array("tau", nv), s.array("target", nv);
   s.array("u", stages.controls);
   s.array("total", 1), s.array("total_next", 1);
-  if (stages.shared_parameters) s.uniform("p", stages.parameters);
-  else s.array("p", stages.parameters);
-  s.uniform("t", 1), s.uniform("t_next", 1);
-  if (recorded(stages.observe)) s.array("observation", stages.observe.outputs[0].size);
+  declare("p", stages.parameters, stages.shared_parameters && !one_step);
+  declare("t", 1, !one_step), declare("t_next", 1, !one_step);
+  const Program* told[] = {&stages.observe, &stages.residual, &stages.terminal_residual};
+  for (const Program* p : told)
+    if (recorded(*p) && (p != &stages.observe) == one_step) s.array(p->outputs[0].name, p->outputs[0].size);
+  for (const Program::Array& a : feedback.inputs)
+    if (a.name != "q" && a.name != "v" && a.name != "act") declare(a.name.c_str(), a.size, a.uniform);
 
+  const auto control = [&](int pass) {
+    if (pass > 0) return;
+    if (recorded(feedback)) s.stage(stage(feedback));
+    if (recorded(stages.control)) s.stage(stage(stages.control));
+  };
   if (world) {
     if (!recorded(stages.control) && e.robot().model.world.nu > 0)
       throw Error("Rollout: control is not given, expected a program that computes ctrl from u");
-    const auto control = [&](int pass) {
-      if (pass == 0 && recorded(stages.control)) s.stage(stage_of(e, precision, stages.control));
-    };
     SolverOptions solver = stepping.solver;
     solver.forces = false;
-    append_world_step(s, e, precision, solver, control, stepping.substeps, stages.at_solve);
+    append_world_step(s, e, precision, solver, control, stepping.substeps, per_instance(stages.at_solve, changed));
   } else {
     append_start(s, e, stepping, precision);
-    if (recorded(stages.control)) {
-      s.stage(stage_of(e, precision, stages.control));
-      append_step(s, e, stepping, precision, "tau", "target");
-    } else {
-      append_step(s, e, stepping, precision, stepping.drives ? "tau" : "u", stepping.drives ? "u" : "target");
-    }
+    control(0);
+    const bool direct = !recorded(stages.control);
+    append_step(s, e, stepping, precision, direct && !stepping.drives ? "u" : "tau",
+                direct && stepping.drives ? "u" : "target");
+  }
+  if (one_step) {
+    for (const Program* p : {&stages.residual, &stages.terminal_residual})
+      if (recorded(*p)) s.stage(stage(*p));
+    return s;
   }
   for (bool last : {false, true}) {
     const Program& p = last ? stages.terminal : stages.cost;
     if (!recorded(p)) continue;
-    Stage stage = stage_of(e, precision, p);
-    stage.swaps = {{"total", "total_next"}}, stage.last = last;
-    s.stage(stage);
+    Stage added = stage(p);
+    added.swaps = {{"total", "total_next"}}, added.last = last;
+    s.stage(added);
   }
-  if (recorded(stages.observe)) s.stage(stage_of(e, precision, stages.observe));
+  if (recorded(stages.observe)) s.stage(stage(stages.observe));
   std::vector<std::string> state = {"q", "v"};
   if (world) state.push_back("act");
   s.finite("total", state);
@@ -158,7 +197,7 @@ Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
       precision_(options.precision),
       sequence_(options.precision, 1) {
   stepping_.solver = solver_options(evaluator.robot().model, options.precision, stepping_.solver.rigid);
-  const RolloutStages stages = stages_of(evaluator.robot(), options, stepping_.op == "world");
+  const RolloutStages stages = rollout_stages(evaluator.robot(), options, stepping_.op == "world");
   if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
   controls_ = stages.controls;
   sequence_ = rollout_sequence(evaluator, stepping_, options.precision, stages);

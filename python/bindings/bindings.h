@@ -6,6 +6,7 @@
 
 #include "core/trace/program.h"
 #include "host/engine/evaluator.h"
+#include "host/simulation/rollout.h"
 #include "host/world/mujoco_tables.h"
 
 namespace featherstorm {
@@ -29,5 +30,10 @@ MujocoTables tables_of(const nanobind::dict& arrays);
 // The engine of a Python Evaluator, and the program of a Python Trace.
 Evaluator& evaluator_of(nanobind::handle evaluator);
 const Program& program_of(nanobind::handle trace);
+
+struct RolloutPrograms {
+  Stepping stepping;
+  RolloutStages stages;
+};
 
 }  // namespace featherstorm

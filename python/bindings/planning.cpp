@@ -1,6 +1,7 @@
-// Planners: sampled plans, and their updates on the device where the samples are stored.
-#include "host/planning/sampled_plan.h"
+// Planners: plans by gradients; sampled plans, and their updates on the device where the samples are stored.
+#include "host/planning/ilqr.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -76,6 +77,34 @@ class PyPlanUpdater {
   long samples_, steps_, n_;
 };
 
+// An Ilqr, and the object whose engine it uses.
+class PyIlqr {
+ public:
+  PyIlqr(nb::object evaluator, const RolloutPrograms& r, IlqrOptions options)
+      : evaluator_(std::move(evaluator)), ilqr_(evaluator_of(evaluator_), r.stepping, r.stages, options) {}
+
+  // state: (name, array (1, n)) of q, v, act and the robot's parameters
+  bool improve(const std::vector<std::pair<std::string, nb::object>>& state, const std::vector<double>& u,
+               const std::vector<double>& p, double t, std::uintptr_t stream) {
+    OpenArrays open;
+    RolloutArrays given{.p = p};
+    for (const auto& [name, array] : state) {
+      const ArrayRef row = open(array, name, false).memory.array;
+      if (name == "q") given.q = row;
+      else if (name == "v") given.v = row;
+      else if (name == "act") given.act = row;
+      else given.parameters[name] = row;
+    }
+    nb::gil_scoped_release release;
+    return ilqr_.improve(given, u, t, reinterpret_cast<void*>(stream));
+  }
+  const IlqrPlan& last() const { return ilqr_.last(); }
+
+ private:
+  nb::object evaluator_;
+  Ilqr ilqr_;
+};
+
 }  // namespace
 
 void bind_planning(nb::module_& module) {
@@ -141,6 +170,30 @@ void bind_planning(nb::module_& module) {
           },
           nb::arg("knots"), nb::arg("cost"), nb::arg("calls"), nb::arg("draws"),
           "Go on from another plan of this kind.");
+  nb::class_<PyIlqr>(module, "Ilqr", "Plans by gradients (host/planning/ilqr.h).")
+      .def(
+          "__init__",
+          [](PyIlqr* self, nb::object evaluator, const RolloutPrograms& programs, long horizon, int iterations,
+             const std::vector<double>& lower, const std::vector<double>& upper, double tolerance, int step_sizes,
+             double difference, int device) {
+            new (self) PyIlqr(std::move(evaluator), programs,
+                              {horizon, iterations, lower, upper, tolerance, step_sizes, difference, device});
+          },
+          nb::arg("evaluator"), nb::arg("programs"), nb::arg("horizon"), nb::arg("iterations"), nb::arg("lower"),
+          nb::arg("upper"), nb::arg("tolerance"), nb::arg("step_sizes"), nb::arg("difference"),
+          nb::arg("device") = on_host)
+      .def(
+          "improve", &PyIlqr::improve, nb::arg("state"), nb::arg("u"), nb::arg("p"), nb::arg("t"),
+          nb::arg("stream") = 0,
+          "Improve controls (T m) for a state, named arrays (1, n), at the time t. Return False if their cost is not finite.")
+      .def_prop_ro("u", [](const PyIlqr& i) { return i.last().u; })
+      .def_prop_ro("q", [](const PyIlqr& i) { return i.last().q; })
+      .def_prop_ro("v", [](const PyIlqr& i) { return i.last().v; })
+      .def_prop_ro("act", [](const PyIlqr& i) { return i.last().a; })
+      .def_prop_ro("gains", [](const PyIlqr& i) { return i.last().gains; })
+      .def_prop_ro("cost", [](const PyIlqr& i) { return i.last().cost; })
+      .def_prop_ro("iterations", [](const PyIlqr& i) { return i.last().iterations; })
+      .def_prop_ro("converged", [](const PyIlqr& i) { return i.last().converged; });
   module.def("annealed_sigma", &annealed_sigma, nb::arg("sigma"), nb::arg("iterations"), nb::arg("knots"),
              nb::arg("iteration_decay"), nb::arg("knot_decay"),
              "Noise (iterations K n) that decreases over the iterations and towards the beginning of the plan.");

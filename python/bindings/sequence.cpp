@@ -1,6 +1,7 @@
 // Sequence: stages of kernels over a horizon, and the controls that it generates.
 #include "host/rollout/sequence.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -10,6 +11,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "host/gradients/gradient_sequence.h"
+#include "host/gradients/world_gradients.h"
 #include "host/simulation/environment_sequence.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/world_sequence.h"
@@ -107,16 +109,8 @@ class PySequence {
   Sequence sequence_;
 };
 
-PySequence sequence_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps, bool drives,
-                       int controls, int parameters, bool shared, nb::handle control, nb::handle cost,
-                       nb::handle terminal, nb::handle observe, nb::handle at_solve, int iterations, double tolerance,
-                       const std::optional<RigidLaw<double>>& rigid) {
-  const auto program = [](nb::handle trace) { return trace.is_none() ? Program{} : program_of(trace); };
-  const RolloutStages stages{controls,      parameters,        shared,           program(control),
-                             program(cost), program(terminal), program(observe), program(at_solve)};
-  Evaluator& e = evaluator_of(evaluator);
-  Sequence s = rollout_sequence(e, {op, substeps, 0, {}, drives, {iterations, tolerance, false, rigid}},
-                                precision_of(dtype), stages);
+PySequence sequence_of(nb::object evaluator, const std::string& dtype, const RolloutPrograms& r) {
+  Sequence s = rollout_sequence(evaluator_of(evaluator), r.stepping, precision_of(dtype), r.stages);
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -243,6 +237,13 @@ void bind_sequence(nb::module_& module) {
       "contact_force. most_traced: with more nodes in a program, kernels that take the robot as data are used; 0: "
       "always use these. readings: names of the arrays of contacts to compute (host/simulation/contact_readings.h).");
   module.def(
+      "no_derivatives",
+      [](nb::object evaluator) {
+        const Model<double>& m = evaluator_of(evaluator).robot().model;
+        return no_derivatives(m.world, derives_all_candidates(m, false));
+      },
+      nb::arg("evaluator"), "Return why a step of a model file's world has no derivatives; an empty text: it has.");
+  module.def(
       "gradient_sequence",
       [](nb::object evaluator, const std::string& dtype, bool reverse, int iterations, double tolerance, bool on_device,
          bool is_solved, std::optional<bool> all_candidates) {
@@ -264,16 +265,33 @@ void bind_sequence(nb::module_& module) {
              "The sequence of one traced function; its arrays have the names of the function's inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),
              "(name, value) of the default numbers of an operation that steps; NaN: the number must be given.");
-  module.def(
-      "rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"), nb::arg("substeps"),
-      nb::arg("drives"), nb::arg("controls"), nb::arg("parameters"), nb::arg("shared"),
-      nb::arg("control").none() = nb::none(), nb::arg("cost").none() = nb::none(),
-      nb::arg("terminal").none() = nb::none(), nb::arg("observe").none() = nb::none(),
-      nb::arg("at_solve").none() = nb::none(), nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6,
-      nb::arg("rigid").none() = nb::none(),
-      "The stages of a rollout: traced functions around the substeps of the operation `op`. drives: controls are "
-      "target positions if no function computes torques from them. op \"world\": substeps of a model file's world "
-      "(world_sequence), with the arrays that at_solve computes from the last one.");
+  nb::class_<RolloutPrograms>(
+      module, "RolloutPrograms",
+      "The traced functions of a rollout around the substeps of the operation `op`, and its solver. drives: controls are target "
+      "positions if no function computes torques from them. op \"world\": substeps of a model file's world "
+      "(world_sequence), with the arrays that at_solve computes from the last one. uniforms: of the operation.")
+      .def(
+          "__init__",
+          [](RolloutPrograms* self, const std::string& op, int substeps, double pass_time, bool drives, int controls,
+             int parameters, bool shared, const std::map<std::string, std::vector<double>>& uniforms,
+             nb::handle control, nb::handle cost, nb::handle terminal, nb::handle observe, nb::handle residual,
+             nb::handle terminal_residual, nb::handle at_solve, int iterations, double tolerance,
+             const std::optional<RigidLaw<double>>& rigid) {
+            const auto program = [](nb::handle trace) { return trace.is_none() ? Program{} : program_of(trace); };
+            new (self)
+                RolloutPrograms{{op, substeps, pass_time, {}, drives, {iterations, tolerance, false, rigid}},
+                                {controls, parameters, shared, program(control), program(cost), program(terminal),
+                                 program(observe), program(at_solve), program(residual), program(terminal_residual)}};
+            for (const auto& [name, values] : uniforms) self->stepping.uniforms.push_back({name, values});
+          },
+          nb::arg("op"), nb::arg("substeps"), nb::arg("pass_time"), nb::arg("drives"), nb::arg("controls"),
+          nb::arg("parameters"), nb::arg("shared"), nb::arg("uniforms"), nb::arg("control").none() = nb::none(),
+          nb::arg("cost").none() = nb::none(), nb::arg("terminal").none() = nb::none(),
+          nb::arg("observe").none() = nb::none(), nb::arg("residual").none() = nb::none(),
+          nb::arg("terminal_residual").none() = nb::none(), nb::arg("at_solve").none() = nb::none(),
+          nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none());
+  module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("programs"),
+             "The stages of a rollout.");
   module.def(
       "environment_sequence", &environment_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),
       nb::arg("substeps"), nb::arg("before"), nb::arg("each_pass"), nb::arg("after"),

@@ -24,7 +24,14 @@ from ._evaluation.evaluation import evaluate
 from ._memory.arrays import shape_error
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, refuse_controls, step_op
-from ._world.gradients import Linearization, from_coordinates, linearize_world, on_coordinates
+from ._world.gradients import (
+    Linearization,
+    from_coordinates,
+    linearize_world,
+    on_coordinates,
+    with_repeated_rows,
+)
+from ._world.passes import refuse_law
 from .device import HOST, device_of
 from .typing import StepNumbers
 
@@ -106,23 +113,29 @@ def linearize(
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
     qacc: ArrayLike | None = None,
+    law: object = "mujoco",
     ignore: Names = (),
     check: bool = True,
     **numbers: Unpack[StepNumbers],
 ) -> Linearization:
     """Linearize `step` in its state and controls, x = (q, v), with a model file's world x = (q, v, act).
 
-        dx_next = A dx + B du          [mjd_transitionFD], without differences
+        dx_next = A dx + B du          [mjd_transitionFD]
 
     Changes of q are in the tangent space, as for `integrate` and in MuJoCo: nv of them. u are the controls of a world's
     actuators, and of other robots the joint forces tau, or the targets where q_target is given. The law is that of
-    `step`: a world's contacts are MuJoCo's, declared contacts those of `contact_step` with the impulses that its sweeps
-    find.
+    `step` with the same `law`; declared contacts are those of `contact_step` with the impulses that its sweeps find.
+
+    A world's step by MuJoCo's law is differentiated through its equations. Central differences in double precision are
+    used for the rigid law, with all of its sweeps, and for what has no derivatives of its own: the integrator discrete,
+    the flag diagexact, moving surfaces.
 
     in   q, v, dt, tau, q_target, substeps, ctrl, act, qacc, ignore  as for `step`; arrays on the CPU
+    in   law      of a world's contacts and constraints, as for `step`
     in   numbers  those of `typing.StepNumbers`
     out  Linearization, in NumPy
-    Cost: 2 nv + n_act times step_vjp; of a robot without a world 3 nv times the derivative of its step.
+    Cost: 2 nv + n_act times step_vjp, by differences 2 (2 nv + n_act + n_ctrl) times step; of a robot without a world
+    3 nv times the derivative of its step.
     Errors: ValueError for arrays on a device, and for couplings; with a world those of step_vjp.
     """
     if device_of(q) != HOST:
@@ -130,7 +143,8 @@ def linearize(
     op = step_op(model, "linearize", ignore)
     if op == "world":
         step_numbers("linearize", model, op, {**numbers, "q_target": q_target}, 0.0)
-        return linearize_world(model, q, v, dt, tau, substeps, ctrl=ctrl, act=act, qacc=qacc, check=check)
+        return linearize_world(model, q, v, dt, tau, substeps, ctrl=ctrl, act=act, qacc=qacc, law=law, check=check)
+    refuse_law("linearize", law)
     refuse_controls("linearize", {"ctrl": ctrl, "act": act, "qacc": qacc})
     if op == "coupled_step":
         raise ValueError(f"linearize: {model.name} carries couplings, whose step has no derivatives here")
@@ -155,10 +169,7 @@ def linearize(
     tangents["q"] = on_coordinates(model, np.repeat(values["q"], n, 0), directions[:, :nv])
     tangents["v"] = directions[:, nv : 2 * nv]
     tangents["tau" if q_target is None else "target"] = directions[:, 2 * nv :]
-    bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
-    spread = {name: np.repeat(x, n, 0) if x.size > sizes[name] else x for name, x in bound.items()}
-    model.__dict__.setdefault("_step_derivatives", {})  # bound models share it
-    repeated = model.bind(**spread) if spread else model
+    repeated = with_repeated_rows(model, sizes, n)
     names = list(values)
 
     def shaped(name: str, x: Any) -> Any:

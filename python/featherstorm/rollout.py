@@ -68,6 +68,9 @@ class Rollout:
     cost      cost(x, u, t, p): a number, from the state x after a control step and its controls u; t [s] is the time
               of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
+    residual  residual(x, u, t, p): numbers r of the same arguments as the cost, whose r^T r / 2 is added to it; a
+              dict of arrays has a term of the cost for each name. `planning.ILQR` needs costs in this form
+    terminal_residual  terminal_residual(x, t, p): the same for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
               control step; held during its substeps. None: u is tau, or q_target where kp is given. With a world it
               returns ctrl (n_ctrl); None: u is ctrl
@@ -96,6 +99,8 @@ class Rollout:
         terminal: Callable[..., Any] | None = None,
         control: Callable[..., Any] | None = None,
         observe: Callable[..., Any] | None = None,
+        residual: Callable[..., Any] | None = None,
+        terminal_residual: Callable[..., Any] | None = None,
         substeps: int | None = None,
         law: object = "mujoco",
         pairs: Pairs | None = None,
@@ -111,12 +116,17 @@ class Rollout:
         if self.op != "world":
             refuse_law("Rollout", law)
         dt, substeps = pass_count("Rollout", model, self.op, dt, substeps)
-        for name, f in (("cost", cost), ("terminal", terminal), ("control", control), ("observe", observe)):
+        functions = {
+            "cost": cost, "terminal": terminal, "control": control, "observe": observe, "residual": residual,
+            "terminal_residual": terminal_residual,
+        }  # fmt: skip
+        for name, f in functions.items():
             if f is not None and not callable(f):
                 raise TypeError(f"Rollout: {name} is a {type(f).__name__}, expected a function")
         self.model, self.dt, self.substeps = model, dt, substeps
         self.options: dict[str, Any] = {**numbers, "law": law, "pairs": pairs, "ignore": ignore}
         self.cost, self.terminal, self.control, self.observe = cost, terminal, control, observe
+        self.residual, self.terminal_residual = residual, terminal_residual
         own = step_numbers("Rollout", model, self.op, numbers, dt / substeps)
         self.numbers: dict[str, list[float]] = {}
         self.parameters: list[tuple[str, int]] = []
@@ -243,6 +253,34 @@ class Rollout:
         tell_notices(model)
         return results.all()
 
+    def terms(self, x0: Array, U: Array, p: Array = None, t0: float = 0.0) -> dict[str, npt.NDArray[Any]]:
+        """Return the costs (B,) of each term of the residuals, summed over the control steps.
+
+        in   x0, U (B, T, nu), p, t0  as for a call, on the CPU
+        Errors: ValueError for a rollout without residuals.
+        """
+        if self.residual is None and self.terminal_residual is None:
+            raise ValueError("Rollout: terms are those of a residual, and there is none")
+        names: list[list[str]] = [[], []]
+
+        def squares(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
+            of_step = {} if self.residual is None else terms_of(self.residual(x, u, t, p), "residual")
+            last = self.terminal_residual
+            of_last = {} if last is None else terms_of(last(x, t, p), "terminal_residual")
+            names[:] = list(of_step), list(of_last)
+            return [0.5 * (symbols(r) @ symbols(r)) for r in (*of_step.values(), *of_last.values())]
+
+        roll = Rollout(
+            self.model, self.dt, control=self.control, observe=squares, substeps=self.substeps,
+            **{**self.options, "pairs": None},
+        )  # fmt: skip
+        seen = np.asarray(roll(x0, U, p, t0).observations)
+        split = len(names[0])
+        total = dict(zip(names[0], seen[:, :, :split].sum(1).T))
+        for name, cost in zip(names[1], seen[:, -1, split:].T):
+            total[name] = total.get(name, 0.0) + cost
+        return total
+
     def check_horizon(self, horizon: int | None, drawn: bool, T: int) -> None:
         if horizon is not None and (drawn or int(horizon) != horizon or horizon < T):
             raise ValueError(
@@ -259,6 +297,17 @@ class Rollout:
         return self.made[key]
 
     def make(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
+        programs, sizes = self.programs(dtype, nu, np_, shared)
+        sequence = _featherstorm.rollout_sequence(self.model.evaluator, dtype, programs)
+        return sequence, sizes.get("observation")
+
+    def programs(
+        self, dtype: str, nu: int, np_: int, shared: bool
+    ) -> tuple[_featherstorm.RolloutPrograms, dict[str, Any]]:
+        """Trace the functions.
+
+        Return them, and the sizes of observations and residuals by their names; of a residual a dict of its terms' sizes.
+        """
         model = self.model
         nq, nv = model.nq, model.nv
         world = self.op == "world"
@@ -284,7 +333,7 @@ class Rollout:
             return recorded
 
         traces: dict[str, Any] = {}
-        observed = None
+        sizes: dict[str, Any] = {}
         controller = self.control
         if world and model.n_ctrl:
 
@@ -304,40 +353,55 @@ class Rollout:
                     recorded.output("target", values_of(target, "control: q_target", nv))
 
             traces["control"] = trace("t", control)
-        if (step_cost := self.cost) is not None:
 
-            def cost(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
-                before = symbols(recorded.input("total", 1))[0]
-                value = values_of(step_cost(x, u, t, p), "cost", 1)[0]
-                recorded.output("total_next", values_of(before + value, "cost"))
+        def add_cost(name: str, squares: str, of: Callable[..., Any]) -> None:
+            """Trace a cost with half the square of its residual, and that. of(f, x, u, t, p): call f."""
+            scalar, residual = getattr(self, name), getattr(self, squares)
 
-            traces["cost"] = trace("t_next", cost)
-        if (final_cost := self.terminal) is not None:
+            def total(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
+                value = symbols(recorded.input("total", 1))[0]
+                if scalar is not None:
+                    value = value + values_of(of(scalar, x, u, t, p), name, 1)[0]
+                if residual is not None:
+                    r = symbols([n for term in terms_of(of(residual, x, u, t, p), squares).values() for n in term])
+                    value = value + 0.5 * (r @ r)
+                recorded.output("total_next", values_of(value, name))
 
-            def terminal(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
-                before = symbols(recorded.input("total", 1))[0]
-                value = values_of(final_cost(x, t, p), "terminal", 1)[0]
-                recorded.output("total_next", values_of(before + value, "terminal"))
+            def noted(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
+                terms = terms_of(of(residual, x, u, t, p), squares)
+                sizes[squares] = {term: len(r) for term, r in terms.items()}
+                recorded.output(squares, [n for term in terms.values() for n in term])
 
-            traces["terminal"] = trace("t_next", terminal)
+            if scalar is not None or residual is not None:
+                traces[name] = trace("t_next", total)
+            if residual is not None:
+                traces[squares] = trace("t_next", noted)
+
+        add_cost("cost", "residual", lambda f, x, u, t, p: f(x, u, t, p))
+        add_cost("terminal", "terminal_residual", lambda f, x, u, t, p: f(x, t, p))
         if (observer := self.observe) is not None:
-            sizes = []
 
             def observe(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
                 values = values_of(observer(x, u, t, p), "observe")
-                sizes.append(len(values))
+                sizes["observation"] = len(values)
                 recorded.output("observation", values)
 
             traces["observe"] = trace("t_next", observe)
-            observed = sizes[0]
         if world:
             traces.update(
                 solver(model, dtype, self.law), at_solve=at_solve.record((self.substeps - 1) * model.timestep)
             )
-        s = _featherstorm.rollout_sequence(
-            model.evaluator, dtype, self.op, self.substeps, self.drives, nu, np_, shared, **traces
+        programs = _featherstorm.RolloutPrograms(
+            self.op, self.substeps, self.dt / self.substeps, self.drives, nu, np_, shared, self.numbers, **traces
         )
-        return s, observed
+        return programs, sizes
+
+
+def terms_of(value: Any, name: str) -> dict[str, Any]:
+    """Return the terms of a residual, a list of values each."""
+    if isinstance(value, dict):
+        return {str(term): values_of(x, f"{name}: {term}") for term, x in value.items()}
+    return {name: values_of(value, name)}
 
 
 @with_numbers(StepNumbers)
@@ -351,6 +415,8 @@ def rollout(
     terminal: Callable[..., Any] | None = None,
     control: Callable[..., Any] | None = None,
     observe: Callable[..., Any] | None = None,
+    residual: Callable[..., Any] | None = None,
+    terminal_residual: Callable[..., Any] | None = None,
     substeps: int | None = None,
     law: object = "mujoco",
     pairs: Pairs | None = None,
@@ -372,7 +438,10 @@ def rollout(
 
     The model keeps the kernels by the identity of the functions: pass the same function objects in every call.
     """
-    options: dict[str, Any] = {"terminal": terminal, "control": control, "observe": observe, "substeps": substeps}
+    options: dict[str, Any] = {
+        "terminal": terminal, "control": control, "observe": observe, "residual": residual,
+        "terminal_residual": terminal_residual, "substeps": substeps,
+    }  # fmt: skip
     options.update(
         numbers,
         law=law,

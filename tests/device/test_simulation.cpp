@@ -1,6 +1,7 @@
 // Simulations and rollouts with their arrays on a device, compared with the host.
 #include <gtest/gtest.h>
 
+#include "host/planning/ilqr.h"
 #include "host/planning/planner.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
@@ -113,6 +114,27 @@ TEST(DevicePlanner, PlansAsTheHosts) {
     EXPECT_LT(farthest(plans[0], plans[1]), bound(1e-9, 1e-8)) << "update " << static_cast<int>(update);
     EXPECT_NEAR(cost[0], cost[1], bound(1e-9, 1e-8) * cost[0]);
   }
+}
+
+TEST(DeviceIlqr, PlansAsTheHosts) {
+  Evaluator e(load("cartpole"), {.threads = 1});
+  const Precision p = Precision::float64;
+  RolloutOptions o;
+  o.stepping = {.dt = 0.05}, o.parameters = 1, o.precision = p;
+  o.residual = [](const TracedState& x, const Traced& u, Expr t, const Traced& goal) -> Traced {
+    return {x.q[0] - goal[0] * t, 0.1 * x.v[0], 0.05 * u[0], 0.05 * u[1]};
+  };
+  o.terminal_residual = [](const TracedState& x, Expr, const Traced&) -> Traced { return {x.v[0], x.v[1]}; };
+  const Buffer q = noise(p, 1, 2, 0.1, 1), v = noise(p, 1, 2, 0.1, 2);
+  std::vector<double> plans[2], gains[2];
+  for (const int where : {on_host, device}) {
+    Ilqr planner(e, o, {.horizon = 6, .iterations = 3, .lower = {-3}, .upper = {3}, .step_sizes = 5, .device = where});
+    for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0.1 * k);
+    plans[where == device] = planner.last().u, gains[where == device] = planner.last().gains;
+  }
+  EXPECT_LT(farthest(plans[0], plans[1]), bound(1e-6, 1e-5));
+  EXPECT_LT(farthest(gains[0], gains[1]), bound(1e-4, 1e-3));
+  EXPECT_GT(farthest(plans[0], std::vector<double>(plans[0].size(), 0.0)), 0.1);
 }
 
 }  // namespace

@@ -8,13 +8,16 @@ differentiated from their traces (host/gradients/world_gradients.h).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _featherstorm
-from .._evaluation.evaluation import check_quaternions, tell_notices
+from .._evaluation.evaluation import check_quaternions, run, tell_notices
 from .._memory.arguments import Arguments
+from .._memory.arrays import shape_error
+from .._robot.law import law_of
 from .._robot.steps import no_world, pass_count, step_op, zeros
 from .passes import STATE, passes, solver, state_sizes, world_step
 from .values import bound_values, check_bound, parameter_sizes
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .._robot.law import Rigid
     from ..model import Model
     from ..typing import Array, ArrayLike
 
@@ -273,6 +277,17 @@ def rates(q: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return 0.5 * np.stack([np.stack(row, 1) for row in ((-x, -y, -z), (w, -z, y), (z, w, -x), (-y, x, w))], 1)
 
 
+WIDTH = 1e-6  # of differences in double precision
+
+
+def with_repeated_rows(model: Model, sizes: dict[str, int], n: int) -> Model:
+    """Return the model with n copies of each row of bound parameters that has one for each instance."""
+    model.__dict__.setdefault("_step_derivatives", {})  # bound models share it
+    bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
+    rows = {name: np.repeat(x, n, 0) if x.size > sizes[name] else x for name, x in bound.items()}
+    return model.bind(**rows) if rows else model
+
+
 def on_coordinates(model: Model, q: npt.NDArray[Any], e: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Convert changes e (B, nv) of q (+) e to changes (B, nq) of q."""
     found = np.zeros((len(e), model.nq), e.dtype)
@@ -315,9 +330,13 @@ def linearize_world(
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
     qacc: ArrayLike | None = None,
+    law: object = "mujoco",
     check: bool = True,
 ) -> Linearization:
     """Linearize a step of a model file's world; see derivatives.linearize."""
+    rules = law_of(law, "linearize")
+    if rules is not None or _featherstorm.no_derivatives(model.evaluator):
+        return by_differences(model, q, v, dt, tau, substeps, ctrl, act, qacc, rules, check)
     end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
     q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype
@@ -338,14 +357,8 @@ def linearize_world(
         return np.repeat(np.broadcast_to(np.asarray(x, dtype).reshape(-1, size), (count, size)), n, 0)
 
     at = repeated(q, model.nq)
-    model.__dict__.setdefault("_step_derivatives", {})  # bound models share it
-    # parameters bound to the model also have a row for each instance
-    bound = {name: np.asarray(model.parameter(name)) for name in model.parameters}
-    spread = {
-        name: np.repeat(x, n, 0) if len(x.ravel()) > parameter_sizes(model)[name] else x for name, x in bound.items()
-    }
     found = step_vjp(
-        model.bind(**spread) if spread else model,
+        with_repeated_rows(model, parameter_sizes(model), n),
         at,
         repeated(v, nv),
         (q_bar.reshape(count * n, model.nq), rest[:, :nv], rest[:, nv:]),
@@ -361,3 +374,64 @@ def linearize_world(
     A = np.concatenate(columns, 1).reshape(count, n, n)
     B = np.asarray(found.ctrl).reshape(count, n, model.n_ctrl)
     return Linearization(A, B) if batched else Linearization(A[0], B[0])
+
+
+def by_differences(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float | None,
+    tau: ArrayLike | None,
+    substeps: int | None,
+    ctrl: ArrayLike | None,
+    act: ArrayLike | None,
+    qacc: ArrayLike | None,
+    rules: Rigid | None,
+    check: bool,
+) -> Linearization:
+    """Linearize a step by central differences in double precision.
+
+    The rigid law does all of its sweeps: where they end early, a small change of the state makes a jump.
+    """
+    law = "mujoco" if rules is None else replace(rules, tolerance=0.0)
+    sizes = {"q": model.nq, "v": model.nv, "act": model.n_act, "ctrl": model.n_ctrl, "tau": model.nv, "qacc": model.nv}
+    given = {"q": q, "v": v, "act": act, "ctrl": ctrl, "tau": tau, "qacc": qacc}
+    rows = {k: np.zeros((1, n)) if given[k] is None else np.atleast_2d(np.asarray(given[k])) for k, n in sizes.items()}
+    count, nv, na = len(rows["q"]), model.nv, model.n_act
+    for name, x in rows.items():
+        if x.shape not in ((1, sizes[name]), (count, sizes[name])):
+            raise shape_error("linearize", name, x.shape, (count, sizes[name]))
+    if check and model.quaternions:
+        check_quaternions(model, "linearize", "q", np.ascontiguousarray(rows["q"]))
+    n = 2 * nv + na + model.n_ctrl
+    e = np.tile(WIDTH * np.concatenate([np.eye(n), -np.eye(n)]), (count, 1))
+    at = {k: np.repeat(np.broadcast_to(x, (count, sizes[k])).astype(float), 2 * n, 0) for k, x in rows.items()}
+    at["q"] = run(model, "integrate", at["q"], e[:, :nv], dt=1.0, check=False)
+    at["v"] += e[:, nv : 2 * nv]
+    at["act"] += e[:, 2 * nv : 2 * nv + na]
+    at["ctrl"] += e[:, 2 * nv + na :]
+    q_next, v_next, act_next, _ = world_step(
+        with_repeated_rows(model, parameter_sizes(model), 2 * n),
+        at["q"],
+        at["v"],
+        dt,
+        at["ctrl"],
+        at["act"],
+        at["qacc"],
+        at["tau"],
+        substeps,
+        0.0,
+        False,
+        law,
+    )
+
+    def sides(x: Array) -> npt.NDArray[Any]:
+        return np.asarray(x).reshape(count, 2, n, x.shape[1])
+
+    end = sides(q_next)
+    turned = run(model, "difference", end[:, 1].reshape(-1, model.nq), end[:, 0].reshape(-1, model.nq), check=False)
+    changes = [np.asarray(turned).reshape(count, n, nv)]
+    changes += [sides(x)[:, 0] - sides(x)[:, 1] for x in (v_next, act_next)]
+    found = np.swapaxes(np.concatenate(changes, 2), 1, 2) / (2 * WIDTH)
+    A, B = found[:, :, : 2 * nv + na], found[:, :, 2 * nv + na :]
+    return Linearization(A, B) if np.asarray(q).ndim == 2 else Linearization(A[0], B[0])

@@ -59,12 +59,13 @@ class Passes:
         control = _featherstorm.Trace()
         control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())
         control.close()
-        self.sequence = _featherstorm.rollout_sequence(
-            model.evaluator, dtype, "world", count, False, model.n_ctrl, 0, True,
+        programs = _featherstorm.RolloutPrograms(
+            "world", count, model.timestep, False, model.n_ctrl, 0, True, {},
             control=control if model.n_ctrl else None,
             at_solve=at_solve and at_solve.record((count - 1) * model.timestep),
             **solver(model, dtype, law),
         )  # fmt: skip
+        self.sequence = _featherstorm.rollout_sequence(model.evaluator, dtype, programs)
 
     def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float, stream: int = 0) -> None:
         """Run the substeps.

@@ -1,4 +1,4 @@
-"""Planning by sampling, in receding horizon: predictive sampling, MPPI, DIAL, the cross-entropy method.
+"""Planning in receding horizon: by sampling (predictive sampling, MPPI, DIAL, the cross-entropy method) or gradients (ILQR).
 
     roll = fs.Rollout(model, dt=0.02, cost=cost, control=control)
     planner = MPPI(roll, horizon=40, nu=1, sigma=2.0, temperature=0.1, lower=-5, upper=5)
@@ -16,7 +16,8 @@ interpolates the knots itself, and where x is on a device, the samples, costs, s
 the control are there too.
 """
 
+from .gradients import ILQR
 from .methods import CEM, DIAL, MPPI, PredictiveSampling
 from .planner import Planner, PlanningError
 
-__all__ = ["CEM", "DIAL", "MPPI", "Planner", "PlanningError", "PredictiveSampling"]
+__all__ = ["CEM", "DIAL", "ILQR", "MPPI", "Planner", "PlanningError", "PredictiveSampling"]

@@ -295,23 +295,13 @@ class Planner:
             x, given = self.repeated(x, given)
         if t0 is not None:
             given = {**given, "t0": t0}
-        samples, plans, elapsed = self.samples_in(library), self._plans, self.elapsed(t0) if shift else 0.0
-        failed = np.zeros(len(plans), bool)
+        plans, elapsed = self._plans, self.elapsed(t0) if shift else 0.0
         for plan in plans:
             plan.begin(elapsed)
         try:
-            for _ in range(plans[0].iterations):
-                knots = samples.draw(plans)
-                if self.knots == self.horizon:
-                    result = self.rollout(x, knots, **given)
-                elif takes_knots:
-                    options = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
-                    result = self.rollout(x, knots, **options, **given)
-                else:
-                    result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
-                failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
-                if failed.all():
-                    raise PlanningError(f"{name}: no sample has a finite cost; is the state finite?")
+            failed = self.iterate(x, given, library)
+            if failed.all():
+                raise PlanningError(f"{name}: no sample has a finite cost; is the state finite?")
         except BaseException:
             for plan in plans:
                 plan.cancel()
@@ -320,6 +310,24 @@ class Planner:
         for plan in plans:
             plan.commit(*times)
         self.t0, self.failed = t0, failed
+
+    def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
+        """Improve the plans; return for which there was no sample with a finite cost."""
+        samples, plans = self.samples_in(library), self._plans
+        failed = np.zeros(len(plans), bool)
+        for _ in range(plans[0].iterations):
+            knots = samples.draw(plans)
+            if self.knots == self.horizon:
+                result = self.rollout(x, knots, **given)
+            elif getattr(self.rollout, "takes_knots", False):
+                options = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
+                result = self.rollout(x, knots, **options, **given)
+            else:
+                result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
+            failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
+            if failed.all():
+                break
+        return failed
 
     def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""

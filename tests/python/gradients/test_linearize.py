@@ -1,9 +1,10 @@
-"""Linearizations of robots without a model file's world, beside differences of their steps."""
+"""Linearizations beside differences of their steps."""
 
 import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm._world.gradients import by_differences
 
 DT, WIDTH = 5e-3, 1e-6
 LEGS = ("FL", "FR", "RL", "RR")
@@ -77,6 +78,72 @@ def test_declared_contacts_are_linearized_as_by_differences(substeps):
     assert agrees(found.B, controlled(model, target, lambda target: step(q, v, target)), 1e-5)
     free = fs.linearize(model, q, v, DT, substeps=substeps, q_target=target, ignore="contacts", **numbers)
     assert np.allclose(free.A[-1], found.A[-1], atol=1e-9) and not np.allclose(free.A[0], found.A[0], atol=1e-2)
+
+
+LEG = """
+<mujoco>
+  <option timestep="0.005" integrator="{integrator}" cone="elliptic"/>
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <body pos="0 0 .3">
+      <freejoint/>
+      <geom type="box" size=".1 .05 .05" mass="2"/>
+      <body pos=".05 0 0">
+        <joint name="hip" axis="0 1 0" damping=".1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" mass=".3"/>
+        <geom type="sphere" pos="0 0 -.22" size=".03" mass=".1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hip" gear="2"/></actuator>
+</mujoco>
+"""
+
+
+def on_its_foot(integrator):
+    mujoco = pytest.importorskip("mujoco")
+    model = fs.from_mujoco(mujoco.MjModel.from_xml_string(LEG.format(integrator=integrator)))
+    q = np.tile([0, 0, 0.249, 1, 0.02, 0.05, -0.03, 0.1], (3, 1))
+    q[:, 3:7] /= np.linalg.norm(q[0, 3:7])
+    q[1, 2] += 0.3  # in the air
+    v = np.array([[0.3, 0.1, -0.1, 0.2, -0.1, 0.3, 0.5]] * 3)
+    v[2, :2] = 1.0, -0.5  # slides
+    return model, q, v, np.array([[0.3], [-0.2], [0.1]])
+
+
+@pytest.mark.parametrize(
+    ("integrator", "law"), [("discrete", "mujoco"), ("Euler", "rigid"), ("implicitfast", "planning")]
+)
+def test_what_has_no_derivatives_is_linearized_by_differences(integrator, law):
+    model, q, v, ctrl = on_its_foot(integrator)
+    found = fs.linearize(model, q, v, ctrl=ctrl, substeps=2, law=law)
+
+    def step(q, v, u=ctrl):
+        return fs.step(model, q, v, ctrl=u, substeps=2, law=law)[:2]
+
+    assert agrees(found.A, differences(model, q, v, step), 1e-5)
+    assert found.B.shape == (3, 14, 1) and (np.abs(found.B).max(1) > 1e-3).all()
+    assert np.abs(found.A[0] - found.A[1]).max() > 1  # a contact acts
+    alone = fs.linearize(model, q[2], v[2], ctrl=ctrl[2], substeps=2, law=law)
+    assert np.allclose(alone.A, found.A[2], atol=1e-9)
+
+
+def test_mujocos_law_is_linearized_as_by_differences_of_its_steps():
+    model, q, v, ctrl = on_its_foot("implicitfast")
+    exact = fs.linearize(model, q, v, ctrl=ctrl)
+    other = by_differences(model, q, v, None, None, None, ctrl, None, None, None, True)
+    assert agrees(other.A, exact.A, 1e-5) and agrees(other.B, exact.B, 1e-5)
+
+
+def test_an_instance_that_is_not_finite_spoils_no_other():
+    model, q, v, target = standing(2)
+    v[0] = np.nan
+    found = fs.linearize(model, q, v, DT, q_target=target, kp=30.0, kd=1.0)
+    assert np.isnan(found.A[0]).any() and np.isfinite(found.A[1]).all()
+    model, q, v, ctrl = on_its_foot("Euler")
+    v[0] = np.nan
+    found = fs.linearize(model, q, v, ctrl=ctrl, law="rigid")
+    assert np.isnan(found.A[0]).any() and np.isfinite(found.A[1:]).all()
 
 
 def test_bound_parameters_are_those_of_their_instance():

@@ -1,0 +1,397 @@
+#include "host/planning/ilqr.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "host/memory/device.h"
+#include "host/planning/backward_pass.h"
+#include "host/system/error.h"
+#include "host/trace/parameters.h"
+
+namespace featherstorm {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_step = 1e-3;                   // of the step sizes
+constexpr double least_mu = 1e-9, most_mu = 1e6;      // regularisation
+constexpr double mu_factor = 10, enough_gain = 1e-4;  // share of the expected decrease that a step must reach
+
+void require(bool good, const std::string& what) {
+  if (!good) throw Error("Ilqr: " + what);
+}
+
+// One number for each control.
+std::vector<double> bounds_of(const char* name, std::vector<double> x, long m) {
+  if (x.size() == 1) x.assign(static_cast<std::size_t>(m), x[0]);
+  require(x.empty() || static_cast<long>(x.size()) == m,
+          std::string(name) + " has " + std::to_string(x.size()) + " numbers, expected 1 or " + std::to_string(m));
+  return x;
+}
+
+Expr bounded(Expr u, const IlqrOptions& o, std::size_t k) {
+  if (!o.lower.empty()) u = max(u, Expr(o.lower[k]));
+  if (!o.upper.empty()) u = min(u, Expr(o.upper[k]));
+  return u;
+}
+
+// u = clip(u_plan + alpha k + K (x (-) x_plan)).
+Program feedback_of(const Robot& robot, const IlqrOptions& o, int m, int na) {
+  const int nq = robot.model.nq, nv = robot.model.nv, n = 2 * nv + na;
+  Program p;
+  const Traced q = p.input("q", nq), v = p.input("v", nv), act = na > 0 ? p.input("act", na) : Traced{};
+  const Expr alpha = p.input("alpha", 1)[0];
+  const Traced u = p.input("u_plan", m, true), k = p.input("k", m, true), K = p.input("K", m * n, true);
+  const Traced q_plan = p.input("q_plan", nq, true), v_plan = p.input("v_plan", nv, true);
+  const Traced act_plan = na > 0 ? p.input("act_plan", na, true) : Traced{};
+  Traced result;
+  {
+    Tracing scope(p.graph);
+    Traced dx = TracedState(robot, q, v).run("difference", {q_plan, q})[0];
+    for (int c = 0; c < nv; c++) dx.push_back(v[c] - v_plan[c]);
+    for (int c = 0; c < na; c++) dx.push_back(act[c] - act_plan[c]);
+    for (int c = 0; c < m; c++) {
+      Expr sum = u[c] + alpha * k[c];
+      for (int d = 0; d < n; d++) sum = sum + K[c * n + d] * dx[d];
+      result.push_back(bounded(sum, o, static_cast<std::size_t>(c)));
+    }
+    p.output("u", result);
+  }
+  return p;
+}
+
+// A copy of options whose bounds have a number for each control.
+IlqrOptions checked(IlqrOptions o, long m) {
+  const auto count = [](const char* name, long x) {
+    require(x >= 1, std::string(name) + " is " + std::to_string(x) + ", expected 1 or more");
+  };
+  count("horizon", o.horizon), count("iterations", o.iterations), count("step_sizes", o.step_sizes);
+  require(o.tolerance >= 0, "tolerance is " + std::to_string(o.tolerance) + ", expected 0 or more");
+  require(o.difference > 0, "difference is " + std::to_string(o.difference) + ", expected a number above 0");
+  o.lower = bounds_of("lower", o.lower, m), o.upper = bounds_of("upper", o.upper, m);
+  for (std::size_t k = 0; k < o.lower.size() && k < o.upper.size(); k++)
+    require(o.lower[k] <= o.upper[k], "lower is above upper");
+  return o;
+}
+
+// Every sweep of the rigid law is done: where they end early, small changes of a state make jumps.
+Stepping with_all_sweeps(Stepping s) {
+  if (s.solver.rigid) s.solver.rigid->tolerance = 0;
+  return s;
+}
+
+Stepping stepping_for(Evaluator& e, const RolloutOptions& o) {
+  Stepping s = stepping_of(e, "Ilqr", o.stepping);
+  s.solver = solver_options(e.robot().model, Precision::float64, s.solver.rigid);
+  return s;
+}
+
+long size_of(const Program& p) { return p.outputs.empty() ? 0 : p.outputs[0].size; }
+
+// Components of a row (1 or B, n), of an array on the host in double precision.
+std::vector<double> row_of(const ArrayRef& a, long n, const char* name) {
+  if (!a.data && n == 0) return {};
+  std::vector<double> x(static_cast<std::size_t>(n), 0.0);
+  if (!a.data) return x;
+  require(a.precision == Precision::float64 && a.device == on_host && a.components == n && a.instances == 1,
+          std::string(name) + " has shape " + shape_words(a.instances, a.components) + " in " + words(a.precision) +
+              " on " + place(a.device) + ", expected " + shape_words(1, n) + " in float64 on the host");
+  for (long c = 0; c < n; c++)
+    x[static_cast<std::size_t>(c)] = static_cast<const double*>(a.data)[c * a.component_stride];
+  return x;
+}
+
+SequenceMemory every_step(const char* name, const ArrayRef& all, long components) {
+  ArrayRef step = all;
+  step.components = components;
+  return {name, step, true, components * all.component_stride};
+}
+
+}  // namespace
+
+Ilqr::Mirrored Ilqr::array(long instances, long components) const {
+  Mirrored a{Buffer(Precision::float64, instances, components), {}};
+  if (options_.device != on_host) a.there = Buffer(Precision::float64, instances, components, options_.device);
+  return a;
+}
+void Ilqr::send(const Mirrored& a, void* stream) const {
+  if (a.there.memory() && a.here.ref().components > 0) copy(a.here.ref(), a.there.ref(), stream);
+}
+void Ilqr::fetch(const Mirrored& a, void* stream) const {
+  if (a.there.memory() && a.here.ref().components > 0) copy(a.there.ref(), a.here.ref(), stream);
+}
+
+Ilqr::Ilqr(Evaluator& e, const RolloutOptions& rollout, const IlqrOptions& options)
+    : Ilqr(e, stepping_for(e, rollout),
+           rollout_stages(e.robot(), rollout, stepping_of(e, "Ilqr", rollout.stepping).op == "world"), options) {}
+
+Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options)
+    : evaluator_(e),
+      stepping_(stepping),
+      stages_(std::move(stages)),
+      options_(checked(options, stages_.controls)),
+      dt_(stepping.pass_time * stepping.substeps),
+      nq_(e.robot().model.nq),
+      nv_(e.robot().model.nv),
+      na_(stepping.op == "world" ? e.robot().model.world.na : 0),
+      m_(stages_.controls),
+      n_(2 * nv_ + na_),
+      rows_(options_.horizon * (1 + n_ + m_)),
+      residuals_(size_of(stages_.residual)),
+      last_residuals_(size_of(stages_.terminal_residual)),
+      steps_(rollout_sequence(e, with_all_sweeps(stepping), Precision::float64, stages_, {}, true)),
+      search_(rollout_sequence(e, stepping, Precision::float64, stages_,
+                               feedback_of(e.robot(), options_, static_cast<int>(m_), static_cast<int>(na_)))),
+      timed_({.horizon = options_.horizon, .samples = 1, .lower = options_.lower, .upper = options_.upper}, m_,
+             Precision::float64) {
+  require(stepping.op != "loop_step" && stepping.op != "coupled_step",
+          e.robot().name + " carries loops or couplings, whose coordinates are not free");
+  require(residuals_ + last_residuals_ > 0, "the rollout has no residual, expected the cost as a residual");
+  require(m_ > 0, "the rollout has no controls");
+  const long T = options_.horizon, S = options_.step_sizes;
+  const auto state = [&](long rows, long steps) {
+    return State{array(rows, steps * nq_), array(rows, steps * nv_), array(rows, steps * na_)};
+  };
+  begin_ = state(rows_, 1), end_ = state(rows_, 1), moved_ = array(rows_, nv_), u_ = array(rows_, m_);
+  p_ = array(rows_, stages_.parameters), time_ = array(rows_, 1), time_next_ = array(rows_, 1);
+  residual_ = array(rows_, residuals_), last_residual_ = array(rows_, last_residuals_);
+  first_ = state(1, 1), states_ = state(S, T);
+  alpha_ = array(S, 1), costs_ = array(S, 1), used_ = array(S, T * m_);
+}
+
+std::vector<double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
+  timed_.begin(timed_.calls() == 0 ? 0 : t ? (*t - t_) / dt_ : 1);
+  try {
+    require(improve(state, timed_.controls(), t.value_or(0), stream), "the plan's cost is not finite; is the state?");
+  } catch (...) {
+    timed_.cancel();
+    throw;
+  }
+  SampledPlan::State next = timed_.state();
+  next.knots = plan_.u, next.cost = plan_.cost;
+  timed_.restore(std::move(next));
+  t_ = t.value_or(0);
+  timed_.commit(t_, t_);
+  return {plan_.u.begin(), plan_.u.begin() + m_};
+}
+
+std::vector<SequenceMemory> Ilqr::parameters_of(const RolloutArrays& given, long instances) const {
+  std::vector<SequenceMemory> found;
+  for (const std::string& name : evaluator_.parameters()) {
+    const auto at = given.parameters.find(name);
+    require(at != given.parameters.end(), "the parameter " + name + " of the robot is not given");
+    ArrayRef row = at->second;
+    require(row.instances == 1,
+            "the parameter " + name + " has " + std::to_string(row.instances) + " rows, expected 1");
+    row.instances = instances, row.instance_stride = 0, row.padded = false;
+    found.push_back({name, row});
+  }
+  return found;
+}
+
+bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, double t, void* stream) {
+  const long T = options_.horizon, np = stages_.parameters;
+  require(static_cast<long>(u.size()) == T * m_,
+          "u has " + std::to_string(u.size()) + " numbers, expected " + std::to_string(T * m_));
+  const auto p_count = static_cast<long>(given.p.size());
+  require(p_count == np || p_count == T * np, "p has " + std::to_string(p_count) + " numbers, expected " +
+                                                  std::to_string(np) + " or " + std::to_string(T * np));
+  IlqrPlan before = std::move(plan_);
+  plan_ = {};
+  plan_.u = u, plan_.gains.assign(static_cast<std::size_t>(T * m_ * n_), 0.0);
+  plan_.q = row_of(given.q, nq_, "q"), plan_.v = row_of(given.v, nv_, "v"), plan_.a = row_of(given.act, na_, "act");
+  for (auto* x : {&plan_.q, &plan_.v, &plan_.a}) {
+    const std::vector<double> row = *x;
+    for (long k = 0; k < T; k++) x->insert(x->end(), row.begin(), row.end());
+  }
+  search({0.0}, nullptr, given, t, stream);
+  if (!std::isfinite(costs_.column(0)[0])) {
+    plan_ = std::move(before);
+    return false;
+  }
+  take(0);
+  const VectorXd lower = Eigen::Map<const VectorXd>(options_.lower.data(), static_cast<Index>(options_.lower.size()));
+  const VectorXd upper = Eigen::Map<const VectorXd>(options_.upper.data(), static_cast<Index>(options_.upper.size()));
+  std::vector<double> alpha;
+  for (int s = 0; s < options_.step_sizes; s++)
+    alpha.push_back(options_.step_sizes == 1 ? 1.0 : std::pow(least_step, double(s) / (options_.step_sizes - 1)));
+  double mu = 0;
+  while (plan_.iterations < options_.iterations && !plan_.converged) {
+    plan_.iterations++;
+    const std::vector<QuadraticStep> steps = linearise(given, t, stream);
+    std::vector<VectorXd> controls;
+    for (long k = 0; k < T; k++) controls.push_back(Eigen::Map<const VectorXd>(plan_.u.data() + k * m_, m_));
+    for (bool improved = false; !improved && !plan_.converged;) {
+      const std::optional<BackwardPass> pass = backward_pass(steps, controls, lower, upper, mu);
+      if (pass) {
+        const double expected = -(pass->linear + pass->quadratic);
+        if (expected <= options_.tolerance * std::abs(plan_.cost)) {
+          plan_.converged = true;
+          break;
+        }
+        search(alpha, &*pass, given, t, stream);
+        const double* costs = costs_.column(0);
+        long best = -1;
+        for (long s = 0; s < options_.step_sizes; s++)
+          if (std::isfinite(costs[s]) && (best < 0 || costs[s] < costs[best])) best = s;
+        const double a = best < 0 ? 0 : alpha[static_cast<std::size_t>(best)];
+        if (best >= 0 && plan_.cost - costs[best] > -enough_gain * a * (pass->linear + a * pass->quadratic)) {
+          for (long k = 0; k < T; k++)
+            Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+                plan_.gains.data() + k * m_ * n_, m_, n_) = pass->K[static_cast<std::size_t>(k)];
+          take(best);
+          improved = true;
+          mu = a > 0.5 ? mu / mu_factor : mu;
+          if (mu < least_mu) mu = 0;
+          break;
+        }
+      }
+      mu = std::max(mu * mu_factor, least_mu);
+      if (mu > most_mu) return true;  // no step lowers the cost
+    }
+  }
+  return true;
+}
+
+// Run rollouts with step sizes. Without a pass they are the plan itself.
+void Ilqr::search(const std::vector<double>& alpha, const BackwardPass* pass, const RolloutArrays& given, double t,
+                  void* stream) {
+  const long T = options_.horizon, S = static_cast<long>(alpha.size());
+  for (const auto& [to, from] : {std::pair(&first_.q, &plan_.q), {&first_.v, &plan_.v}, {&first_.act, &plan_.a}}) {
+    for (long c = 0; c < to->here.ref().components; c++) to->column(c)[0] = (*from)[static_cast<std::size_t>(c)];
+    send(*to, stream);
+  }
+  std::copy(alpha.begin(), alpha.end(), alpha_.column(0));
+  send(alpha_, stream);
+  std::vector<double> k(static_cast<std::size_t>(T * m_)), K(static_cast<std::size_t>(T * m_ * n_));
+  if (pass)
+    for (long s = 0; s < T; s++)
+      for (long c = 0; c < m_; c++) {
+        k[static_cast<std::size_t>(s * m_ + c)] = pass->k[static_cast<std::size_t>(s)][c];
+        for (long d = 0; d < n_; d++)
+          K[static_cast<std::size_t>((s * m_ + c) * n_ + d)] = pass->K[static_cast<std::size_t>(s)](c, d);
+      }
+  const auto steps_of = [&](const std::vector<double>& x, long n) {
+    return std::vector<double>(x.begin(), x.begin() + T * n);
+  };
+  const auto times = [&](long later) {
+    std::vector<double> x;
+    for (long s = 0; s < T; s++) x.push_back(t + dt_ * static_cast<double>(s + later));
+    return x;
+  };
+  std::vector<UniformValues> uniforms = stepping_.uniforms;
+  uniforms.insert(uniforms.end(), {{"u_plan", plan_.u},
+                                   {"k", std::move(k)},
+                                   {"K", std::move(K)},
+                                   {"q_plan", steps_of(plan_.q, nq_)},
+                                   {"v_plan", steps_of(plan_.v, nv_)},
+                                   {"p", given.p},
+                                   {"t", times(0)},
+                                   {"t_next", times(1)}});
+  const auto spread = [&](ArrayRef r) {
+    r.instances = S, r.instance_stride = 0, r.padded = false;
+    return r;
+  };
+  const auto some = [&](ArrayRef r) {
+    if (S < r.instances) r.instances = S, r.padded = false;
+    return r;
+  };
+  std::vector<SequenceMemory> in = parameters_of(given, S);
+  in.insert(in.end(), {{"q", spread(first_.q.ref())}, {"v", spread(first_.v.ref())}, {"alpha", some(alpha_.ref())}});
+  std::vector<SequenceMemory> out = {{"total", some(costs_.ref())},
+                                     every_step("q", some(states_.q.ref()), nq_),
+                                     every_step("v", some(states_.v.ref()), nv_),
+                                     every_step("u", some(used_.ref()), m_)};
+  if (na_ > 0) {
+    uniforms.push_back({"act_plan", steps_of(plan_.a, na_)});
+    in.push_back({"act", spread(first_.act.ref())});
+    out.push_back(every_step("act", some(states_.act.ref()), na_));
+  }
+  search_.run(T, S, in, uniforms, out, nullptr, stream);
+  for (const Mirrored* a : {&costs_, &states_.q, &states_.v, &states_.act, &used_}) fetch(*a, stream);
+}
+
+// Take a sample of the last search as the plan.
+void Ilqr::take(long sample) {
+  const long T = options_.horizon;
+  const auto copied = [&](const Mirrored& from, long n, double* to) {
+    for (long c = 0; c < T * n; c++) to[c] = from.column(c)[sample];
+  };
+  plan_.cost = costs_.column(0)[sample];
+  copied(used_, m_, plan_.u.data());
+  copied(states_.q, nq_, plan_.q.data() + nq_), copied(states_.v, nv_, plan_.v.data() + nv_);
+  copied(states_.act, na_, plan_.a.data() + na_);
+}
+
+std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t, void* stream) {
+  const long T = options_.horizon, each = 1 + n_ + m_, np = stages_.parameters;
+  const double h = options_.difference;
+  // Row k each + 1 + j: step k with change j of (q, v, act, u); row k each: without one.
+  const auto set = [&](const Mirrored& to, const std::vector<double>& all, long per_step, long first) {
+    const long count = to.here.ref().components;
+    for (long c = 0; c < count; c++)
+      for (long k = 0; k < T; k++) {
+        double* rows = to.column(c) + k * each;
+        std::fill_n(rows, each, all.empty() ? 0.0 : all[static_cast<std::size_t>(k * per_step + c)]);
+        if (first >= 0) rows[1 + first + c] += h;
+      }
+  };
+  std::vector<double> times, next;
+  for (long k = 0; k < T; k++) {
+    times.push_back(t + dt_ * static_cast<double>(k));
+    next.push_back(t + dt_ * static_cast<double>(k + 1));
+  }
+  set(begin_.q, plan_.q, nq_, -1), set(moved_, {}, 0, 0), set(begin_.v, plan_.v, nv_, nv_);
+  set(begin_.act, plan_.a, na_, 2 * nv_), set(u_, plan_.u, m_, n_);
+  set(p_, given.p, static_cast<long>(given.p.size()) > np ? np : 0, -1);
+  set(time_, times, 1, -1), set(time_next_, next, 1, -1);
+  for (const Mirrored* a : {&begin_.q, &begin_.v, &begin_.act, &moved_, &u_, &p_, &time_, &time_next_})
+    send(*a, stream);
+  RunOptions unit{.uniforms = {1.0}};
+  unit.stream = stream;
+  std::vector<SequenceMemory> in = parameters_of(given, rows_), out;
+  const auto with_parameters = [&, own = in](std::vector<ArrayRef> arrays) {
+    for (const SequenceMemory& m : own) arrays.push_back(m.array);
+    return arrays;
+  };
+  evaluator_.run("integrate", with_parameters({begin_.q.ref(), moved_.ref()}), {end_.q.ref()}, unit);
+  in.insert(in.end(), {{"q", end_.q.ref()},
+                       {"v", begin_.v.ref()},
+                       {"u", u_.ref()},
+                       {"t", time_.ref()},
+                       {"t_next", time_next_.ref()},
+                       {"p", p_.ref()}});
+  out = {{"q", begin_.q.ref()}, {"v", end_.v.ref()}};
+  if (na_ > 0) in.push_back({"act", begin_.act.ref()}), out.push_back({"act", end_.act.ref()});
+  if (residuals_ > 0) out.push_back({"residual", residual_.ref()});
+  if (last_residuals_ > 0) out.push_back({"terminal_residual", last_residual_.ref()});
+  steps_.run(1, rows_, in, stepping_.uniforms, out, nullptr, stream);
+  fetch(begin_.q, stream);  // the next positions
+  for (long c = 0; c < nq_; c++)
+    for (long k = 0; k < T; k++) std::fill_n(end_.q.column(c) + k * each, each, begin_.q.column(c)[k * each]);
+  send(end_.q, stream);
+  RunOptions plain;
+  plain.stream = stream;
+  evaluator_.run("difference", with_parameters({end_.q.ref(), begin_.q.ref()}), {moved_.ref()}, plain);
+  for (const Mirrored* a : {&moved_, &end_.v, &end_.act, &residual_, &last_residual_}) fetch(*a, stream);
+
+  std::vector<QuadraticStep> steps(static_cast<std::size_t>(T));
+  for (long k = 0; k < T; k++) {
+    QuadraticStep& s = steps[static_cast<std::size_t>(k)];
+    const long added = k + 1 == T ? last_residuals_ : 0, first = k * each;
+    s.F.resize(n_, n_ + m_), s.J.resize(residuals_ + added, n_ + m_), s.r.resize(residuals_ + added);
+    const auto rows_of = [&](const Mirrored& from, long n, auto& to, long row) {
+      for (long c = 0; c < n; c++)
+        for (long j = 0; j < n_ + m_; j++) to(row + c, j) = (from.column(c)[first + 1 + j] - from.column(c)[first]) / h;
+    };
+    rows_of(moved_, nv_, s.F, 0), rows_of(end_.v, nv_, s.F, nv_), rows_of(end_.act, na_, s.F, 2 * nv_);
+    rows_of(residual_, residuals_, s.J, 0), rows_of(last_residual_, added, s.J, residuals_);
+    for (long c = 0; c < residuals_; c++) s.r[c] = residual_.column(c)[first];
+    for (long c = 0; c < added; c++) s.r[residuals_ + c] = last_residual_.column(c)[first];
+  }
+  return steps;
+}
+
+}  // namespace featherstorm

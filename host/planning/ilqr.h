@@ -1,0 +1,107 @@
+// Plans by gradients, in receding horizon: iterative LQR with bounds on the controls (box-DDP).
+//
+//   minimise sum_t r(x_t+1, u_t)^T r / 2 + r_T(x_T)^T r_T / 2    over u_0 ... u_T-1, lower <= u <= upper
+//
+//   Ilqr planner(evaluator, {.stepping = {.dt = 0.02}, .residual = ...}, {.horizon = 25});
+//   u = planner.command({.q = q.ref(), .v = v.ref()}, t);     // improves the plan; the control at the time t
+//
+// An iteration:
+//
+// - F = d x_t+1 / d(x_t, u_t) and J = dr / d(x_t, u_t) of all steps, by differences: one batch of T (1 + 2 nv + na + m) control
+//   steps. They are derivatives of what the rollout does, whatever its law of contacts, control function and sensors are.
+// - k, K of all steps (backward_pass.h).
+// - u = clip(u_t + alpha k_t + K_t (x (-) x_t)) for all step sizes alpha: one rollout. The best one is the next plan.
+//
+// Changes dx are tangent vectors (2 nv + na): of q as in `integrate`, of v, of a world's activations. All numbers are in
+// double precision. The rigid law is linearised with its full number of sweeps, from no impulses.
+//
+// Tassa, Mansard, Todorov 2014; Howell et al. 2022 (MuJoCo MPC) for differences and parallel step sizes.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "host/planning/sampled_plan.h"
+#include "host/simulation/rollout.h"
+
+namespace featherstorm {
+
+struct BackwardPass;
+struct QuadraticStep;
+
+struct IlqrOptions {
+  long horizon = 1;                      // T, control steps of a plan
+  int iterations = 10;                   // at most, in a call
+  std::vector<double> lower{}, upper{};  // bounds of the controls, m numbers or one; empty: none
+  double tolerance = 1e-6;               // a call ends when it expects to lower the cost by less than this share of it
+  int step_sizes = 16;                   // alpha from 1 down to 1e-3, in equal ratios
+  double difference = 1e-6;              // changes of x and u that derivatives are computed from
+  int device = on_host;                  // where control steps and rollouts run
+};
+
+// A plan and the feedback about it.
+struct IlqrPlan {
+  std::vector<double> u;        // (T m)
+  std::vector<double> q, v, a;  // (T + 1, nq), (T + 1, nv), (T + 1, na): states at its steps
+  std::vector<double> gains;    // K (T m n), n = 2 nv + na, of the last iteration; zeros before one
+  double cost = 0;
+  int iterations = 0;  // of the last call
+  bool converged = false;
+};
+
+class Ilqr {
+ public:
+  // The evaluator must outlive this object. The options' precision, cost, terminal and observe are not used. Throws the errors
+  // of Rollout, and Error for options, for a rollout without residuals and for a robot with loops or couplings, whose coordinates are not free.
+  Ilqr(Evaluator& evaluator, const RolloutOptions& rollout, const IlqrOptions& options);
+  // From traced programs.
+  Ilqr(Evaluator& evaluator, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options);
+
+  // As of Planner. Throws Error if time runs backwards, or if the plan's own cost is not finite; the plan is then unchanged.
+  std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
+  std::vector<double> control(double t) const { return timed_.acting(t, dt_); }
+  void reset(const std::vector<double>& plan = {}) { timed_.reset(plan); }
+
+  // Improve controls (T m) for a state at the time t [s]; the result is last().
+  //
+  // in  state  q, v, and where needed act and parameters, a row each, in double precision on the host; p (np), or (T np) for
+  //            each control step
+  // Returns false, and changes nothing, if the cost of `u` is not finite.
+  bool improve(const RolloutArrays& state, const std::vector<double>& u, double t, void* stream = nullptr);
+  const IlqrPlan& last() const { return plan_; }
+
+ private:
+  // An array on the host, and its copy where steps and rollouts run.
+  struct Mirrored {
+    Buffer here, there;
+    ArrayRef ref() const { return there.memory() ? there.ref() : here.ref(); }
+    double* column(long c) const { return here.component<double>(c); }
+  };
+  struct State { Mirrored q, v, act; };
+  Mirrored array(long instances, long components) const;
+  void send(const Mirrored& a, void* stream) const;
+  void fetch(const Mirrored& a, void* stream) const;
+
+  void search(const std::vector<double>& alpha, const BackwardPass* pass, const RolloutArrays& given, double t,
+              void* stream);
+  void take(long sample);
+  std::vector<QuadraticStep> linearise(const RolloutArrays& given, double t, void* stream);
+  std::vector<SequenceMemory> parameters_of(const RolloutArrays& given, long instances) const;
+
+  Evaluator& evaluator_;
+  Stepping stepping_;
+  RolloutStages stages_;
+  IlqrOptions options_;
+  double dt_;
+  long nq_, nv_, na_, m_, n_, rows_;  // n: of dx; rows: of a batch of steps
+  long residuals_, last_residuals_;
+  Sequence steps_, search_;
+  SampledPlan timed_;
+  double t_ = 0;
+  IlqrPlan plan_;
+  State begin_, end_;  // of the batch of steps
+  Mirrored moved_, u_, p_, time_, time_next_, residual_, last_residual_;
+  State first_, states_;  // of the rollouts
+  Mirrored alpha_, costs_, used_;
+};
+
+}  // namespace featherstorm
