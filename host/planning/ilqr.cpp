@@ -15,9 +15,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double least_step = 1e-3;                   // of the step sizes
-constexpr double least_mu = 1e-9, most_mu = 1e6;      // regularisation
-constexpr double mu_factor = 10, enough_gain = 1e-4;  // share of the expected decrease that a step must reach
+constexpr double least_step = 1e-3;   // of the step sizes
+constexpr double enough_gain = 1e-4;  // share of the expected decrease that a step must reach
+constexpr double least_mu = 1e-3, most_mu = 1e6, mu_factor = 4;  // regularisation: below the least there is none
+constexpr double long_step = 0.5, short_step = 0.3;              // step sizes that lower and raise it
 
 void require(bool good, const std::string& what) {
   if (!good) throw Error("Ilqr: " + what);
@@ -243,8 +244,8 @@ bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, dou
                 plan_.gains.data() + k * m_ * n_, m_, n_) = pass->K[static_cast<std::size_t>(k)];
           take(best);
           improved = true;
-          mu = a > 0.5 ? mu / mu_factor : mu;
-          if (mu < least_mu) mu = 0;
+          if (a >= long_step) mu = mu / mu_factor < least_mu ? 0 : mu / mu_factor;
+          else if (a < short_step) mu = std::max(mu * mu_factor, least_mu);
           break;
         }
       }
