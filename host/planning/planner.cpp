@@ -57,7 +57,7 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, void
       const Controls samples = plan_.samples();
       draw_.run(K, B, {}, {}, {knots_}, &samples, stream);
       RolloutArrays arrays{.q = state.q, .v = state.v, .act = state.act, .p = state.p};
-      arrays.parameters = state.parameters;
+      arrays.parameters = state.parameters, arrays.warm = state.warm;
       const Controls controls = plan_.interpolated(knots_);
       if (plan_.interpolates()) arrays.made = &controls;
       else arrays.u = knots_;

@@ -212,6 +212,11 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: neither u nor controls are given");
   std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
   if (a.act.data) in.push_back({"act", spread(a.act)});
+  if (a.warm.data) {
+    if (stepping_.op != "world" && stepping_.op != "contact_step")
+      throw Error("Rollout: warm is for contacts, and " + evaluator_.robot().name + " has none");
+    in.push_back({stepping_.op == "world" ? "qacc" : "impulse", spread(a.warm)});
+  }
   for (const std::string& name : evaluator_.parameters()) {
     const auto given = a.parameters.find(name);
     if (given == a.parameters.end()) throw Error("Rollout: the parameter " + name + " of the robot is not given");

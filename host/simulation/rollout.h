@@ -14,7 +14,7 @@
 // Functions are called once, with traced numbers, and become stages of a Sequence (sequence.h): machine code on the
 // host, one kernel for the whole horizon on a CUDA device. Other variables that a function reads are fixed at that
 // call; p may change with every run. Contacts, loops and coupled joints are stepped as in a Simulation (stepping.h).
-// Contact impulses begin at zero.
+// Contact impulses begin at zero unless a run is given others.
 #pragma once
 #include <array>
 #include <functional>
@@ -100,6 +100,9 @@ Sequence rollout_sequence(Evaluator& evaluator, const Stepping& stepping, Precis
 struct RolloutArrays {
   ArrayRef q{}, v{}, act{};        // (B, nq), (B, nv), of a world (B, na), or one row for all; act without data: zeros
   SequenceMemory u{};              // for each control step (B, controls)
+  // The solution at the first state from which the solver begins: of a world its accelerations (B, nv), with contacts their
+  // impulses (B, 3 nc), or one row for all; without data: zeros
+  ArrayRef warm{};
   const Controls* made = nullptr;  // replaces u: noise, or interpolated knots (controls.h)
   std::vector<double> p{};         // the same for all instances
   std::map<std::string, ArrayRef> parameters{};                   // of the robot, by name: (B, n) or one row for all

@@ -16,7 +16,7 @@ file is stepped as its file says, under the controls of its actuators:
 
     roll = fs.Rollout(fs.load("scene.xml"), cost=cost, substeps=4)     # a control step has four of the file's timestep
 
-Impulses at contacts begin at zero in each rollout and are kept from step to step. Functions of x, u, t, p are called
+Impulses at contacts are kept from step to step, and begin at zero unless a call is given those of the robot (`warm`). Functions of x, u, t, p are called
 once with symbols (symbols.State) and become machine code. Values they use from outside are constants from then on; `p`
 may change with every call. A block of instances runs through the whole horizon before the next one begins, so that its
 state stays in the processor's caches.
@@ -170,6 +170,7 @@ class Rollout:
         horizon: int | None = None,
         interpolation: str = "linear",
         bounds: tuple[list[float], list[float]] = ([], []),
+        warm: Array = None,
         controls: bool = False,
         out: RolloutResult | None = None,
     ) -> RolloutResult:
@@ -183,6 +184,9 @@ class Rollout:
         in   p (np,) for all instances, (B, np), or numbers for each control step, (1, T, np) or (B, T, np): references,
              gains; None: none
         in   t0  the time of x0 [s]
+        in   warm  (n,), (1, n) or (B, n): the solution of the contacts' equations that the robot has at x0, from which
+             the first substep begins: of a world its acceleration qacc (nv), with declared contacts their impulses
+             (3 nc). None: zeros
         in   states, controls  True: return the states after each step, and the controls
         in   out  RolloutResult of a call of the same sizes, whose arrays are overwritten and returned, which avoids new
              allocations (CPU only)
@@ -212,11 +216,14 @@ class Rollout:
         if library.readable and model.quaternions:
             check_quaternions(model, "rollout", "x0", state.reshape(-1, nx))
         memory = library.memory(state, (1, nx) if len(rows) == 1 else rows)
+        inputs = []
+        if warm is not None:
+            inputs.append(self.warm_start(call, warm, B))
         columns, first = [], 0
         for name, n in self.state:
             columns += [(name, first, n)] if n else []
             first += n
-        inputs = [(name, memory, first, n, False) for name, first, n in columns]
+        inputs += [(name, memory, first, n, False) for name, first, n in columns]
         made = U.native() if drawn else None
         if not drawn and nu:
             memory = library.memory(given, shape)
@@ -252,6 +259,18 @@ class Rollout:
         sequence.run(T, B, inputs, uniforms, results.outputs, made, library.stream)
         tell_notices(model)
         return results.all()
+
+    def warm_start(self, call: Call, warm: Array, B: int) -> tuple[str, Any, int, int, bool]:
+        """Return the array of the sequence from which the solver begins."""
+        kinds = {"world": ("qacc", self.model.nv), "contact_step": ("impulse", 3 * self.model.nc)}
+        if self.op not in kinds:
+            raise ValueError(f"rollout: warm is for contacts, and {self.model.name} has none")
+        name, n = kinds[self.op]
+        array = call.array(warm, "warm")
+        shape = tuple(array.shape)
+        if shape not in ((n,), (1, n), (B, n)):
+            raise shape_error("rollout", "warm", shape, (B, n))
+        return name, call.library.memory(array, (1, n) if len(shape) == 1 else shape), 0, n, False
 
     def terms(self, x0: Array, U: Array, p: Array = None, t0: float = 0.0) -> dict[str, npt.NDArray[Any]]:
         """Return the costs (B,) of each term of the residuals, summed over the control steps.

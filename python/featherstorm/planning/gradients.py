@@ -96,6 +96,8 @@ class ILQR(Planner):
     def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
         if not library.readable:
             raise ValueError("ILQR: x is on a device, expected an array of the CPU")
+        if unknown := set(given) - {"p", "t0"}:
+            raise TypeError(f"ILQR: got {min(unknown)}, expected p alone beside the state and its time")
         roll, model = self.model_rollout, self.model_rollout.model
         p = np.asarray(() if given.get("p") is None else given["p"], float)
         rows = p.reshape(-1, p.shape[-1]) if p.ndim == 3 and p.shape[0] == 1 else np.atleast_2d(p)

@@ -201,7 +201,7 @@ class Planner:
         in   latency  the plan acts from t0 + latency on [s]: `predict` carries the state there, where the plan begins.
                       The result is the first control of the plan
         in   predict  False: the plan begins at t0, with the state as it is, although it acts later
-        in   given    passed on to the rollout: p of featherstorm.Rollout
+        in   given    passed on to the rollout: p and warm of featherstorm.Rollout
         out  the control belongs to the library of x and is on its device where x is on one
         Errors: ValueError where time runs backwards; PlanningError where no sample has a finite cost. The plan is then
         as before the call, and `control` goes on with it.
@@ -331,12 +331,13 @@ class Planner:
 
     def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""
-        p = given.get("p")
-        if p is not None and np.ndim(p) > 1:
-            if np.shape(p)[0] not in (1, self.robots):
-                raise shape_error(type(self).__name__, "p", np.shape(p), (len(self._plans), "np"))
-            if np.shape(p)[0] == self.robots:
-                given = {**given, "p": np.repeat(np.asarray(p, self.dtype), self.samples, 0)}
+        for name in ("p", "warm"):
+            value = given.get(name)
+            if value is not None and np.ndim(value) > 1:
+                if np.shape(value)[0] not in (1, self.robots):
+                    raise shape_error(type(self).__name__, name, np.shape(value), (len(self._plans), f"n{name}"))
+                if np.shape(value)[0] == self.robots:
+                    given = {**given, name: np.repeat(np.asarray(value, self.dtype), self.samples, 0)}
         return np.repeat(x, self.samples, 0), given
 
     def samples_in(self, library: Library) -> Samples:

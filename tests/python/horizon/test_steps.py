@@ -330,3 +330,29 @@ def test_coupled_simulations_are_on_the_cpu(gripper):
         ends.append(rolled.final)
     np.testing.assert_allclose(ends[0], np.hstack(fs.step(gripper, q, v, DT)), atol=1e-9)
     assert np.abs(ends[1] - ends[0]).max() > 1e-6
+
+
+def test_a_rollout_begins_with_the_robots_impulses():
+    feet = [fs.Contact(f"{leg}_foot", radius=0.022, friction=0.6) for leg in ("FL", "FR", "RL", "RR")]
+    model = fs.load("go2", contacts=feet, sweeps=2)
+    roll = fs.Rollout(model, 5e-3, kp=30.0, kd=1.0)
+    stance = np.tile([0.0, 0.8, -1.6], 4)
+    x0 = np.concatenate([[0, 0, 0.29, 1, 0, 0, 0], stance, np.zeros(18)])
+    U = np.tile(np.concatenate([np.zeros(6), stance]), (1, 60, 1))
+    at, impulse = x0, np.zeros((4, 3))
+    for _ in range(40):  # the robot, which keeps its impulses
+        numbers = {name: np.asarray(values) for name, values in roll.numbers.items()}
+        drive = [np.zeros(18), U[0, 0]]
+        q, v, impulse = fs.run(model, "contact_step", at[:19], at[19:], impulse, *drive, **numbers)
+        at = np.concatenate([q, v])
+    rest = U[:, 40:]
+    expected = roll(x0, U).final
+    np.testing.assert_allclose(roll(at, rest, warm=np.ravel(impulse)).final, expected, atol=1e-12)
+    assert np.abs(roll(at, rest).final - expected).max() > 1e-7
+    two = roll(np.stack([at, at]), np.repeat(rest, 2, 0), warm=np.stack([np.ravel(impulse), np.zeros(12)])).final
+    np.testing.assert_allclose(two[0], expected[0], atol=1e-12)
+    np.testing.assert_allclose(two[1], roll(at, rest).final[0], atol=1e-12)
+    with pytest.raises(ValueError, match=r"rollout: warm has shape \(3,\), expected \(1, 12\)"):
+        roll(at, rest, warm=np.zeros(3))
+    with pytest.raises(ValueError, match="rollout: warm is for contacts, and cartpole has none"):
+        fs.Rollout(fs.load("cartpole"), 0.01)(np.zeros(4), np.zeros((1, 2, 2)), warm=np.zeros(2))

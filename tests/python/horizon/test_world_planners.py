@@ -107,3 +107,17 @@ def test_a_planner_keeps_gymnasiums_hopper_on_its_foot():
     assert stood.q[0, 1] > 1.1 and abs(stood.q[0, 2]) < 0.3
     assert fell.q[0, 1] < 1.1 or abs(fell.q[0, 2]) > 0.3
     assert stood.contact_force("foot_geom")[0, 2] > 0
+
+
+def test_a_rollout_begins_with_the_accelerations_of_the_robot():
+    m = leg()
+    model = fs.from_mujoco(m)
+    robot = fs.step(model, m.qpos0, np.zeros(model.nv), ctrl=np.full(3, 0.2), act=np.zeros(model.n_act))
+    q, v, act, qacc = robot.q, robot.v, robot.act, robot.qacc
+    x, U = np.concatenate([q, v, act]), np.full((1, 1, 3), -0.1)
+    one = fs.step(model, q, v, ctrl=U[0, 0], act=act, qacc=qacc)
+    final = fs.Rollout(model)(x, U, warm=qacc).final[0]
+    np.testing.assert_array_equal(final, np.concatenate([one.q, one.v, one.act]))
+    planner = MPPI(fs.Rollout(model, cost=lambda x, u, t, p: x.v @ x.v), 4, samples=8, sigma=0.1, robots=2)
+    both = planner.plan(np.stack([x, x]).astype(np.float32), warm=np.stack([qacc, 0 * qacc]).astype(np.float32))
+    assert both.shape == (2, 4, 3) and np.isfinite(both).all()
