@@ -165,7 +165,9 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
 std::vector<double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
   timed_.begin(timed_.calls() == 0 ? 0 : t ? (*t - t_) / dt_ : 1);
   try {
-    require(improve(state, timed_.controls(), t.value_or(0), stream), "the plan's cost is not finite; is the state?");
+    std::vector<double> u(static_cast<std::size_t>(options_.horizon * m_));
+    timed_.controls(u.data());
+    require(improve(state, u, t.value_or(0), stream), "the plan's cost is not finite; is the state?");
   } catch (...) {
     timed_.cancel();
     throw;

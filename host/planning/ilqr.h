@@ -58,7 +58,8 @@ class Ilqr {
 
   // As of Planner. Throws Error if time runs backwards, or if the plan's own cost is not finite; the plan is then unchanged.
   std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
-  std::vector<double> control(double t) const { return timed_.acting(t, dt_); }
+  // The control u (n) that acts at a time [s]; any thread may call it.
+  void control(double t, double* u) const { timed_.acting(t, dt_, u); }
   void reset(const std::vector<double>& plan = {}) { timed_.reset(plan); }
 
   // Improve controls (T m) for a state at the time t [s]; the result is last().

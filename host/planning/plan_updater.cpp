@@ -11,27 +11,26 @@
 namespace featherstorm {
 namespace {
 
-// A column (n, 1) of an array on any device, after the work on its stream.
-std::vector<double> numbers_of(const ArrayRef& from, void* stream) {
+// Copy a column (n, 1) of an array on any device, after the work on its stream.
+void copy_numbers(const ArrayRef& from, std::vector<double>& x, void* stream) {
   Buffer copied;
   ArrayRef here = from;
   if (from.device != on_host) {
     copied = Buffer(from.precision, from.instances, 1), here = copied.ref();
     copy(from, here, stream);
   }
-  std::vector<double> x(static_cast<std::size_t>(from.instances));
+  x.resize(static_cast<std::size_t>(from.instances));
   for (long i = 0; i < from.instances; i++) {
     const long at = i * here.instance_stride;
     x[static_cast<std::size_t>(i)] = here.precision == Precision::float32
                                          ? static_cast<double>(static_cast<const float*>(here.data)[at])
                                          : static_cast<const double*>(here.data)[at];
   }
-  return x;
 }
 
-// The samples with the least finite costs, by number.
-std::vector<long> elites_of(const std::vector<double>& cost, long count) {
-  std::vector<long> order(cost.size());
+// Find the samples with the least finite costs, by number.
+void find_elites(const std::vector<double>& cost, long count, std::vector<long>& order) {
+  order.resize(cost.size());
   std::iota(order.begin(), order.end(), 0L);
   const auto of = [&](long i) { return cost[static_cast<std::size_t>(i)]; };
   std::erase_if(order, [&](long i) { return !std::isfinite(of(i)); });
@@ -39,7 +38,6 @@ std::vector<long> elites_of(const std::vector<double>& cost, long count) {
   std::partial_sort(order.begin(), order.begin() + most, order.end(),
                     [&](long a, long b) { return of(a) != of(b) ? of(a) < of(b) : a < b; });
   order.resize(static_cast<std::size_t>(most));
-  return order;
 }
 
 // The standard deviation of the finite costs, above zero.
@@ -69,44 +67,48 @@ PlanUpdater::PlanUpdater(const PlanUpdateOptions& options, long samples, long st
   mean_ = Buffer(precision, steps * n, 1, device, stream), spread_ = Buffer(precision, steps * n, 1, device, stream);
 }
 
-NextPlan PlanUpdater::update(const ArrayRef& costs, const SequenceMemory& samples, void* stream) {
-  NextPlan next;
+const NextPlan& PlanUpdater::update(const ArrayRef& costs, const SequenceMemory& samples, void* stream) {
+  next_.mean.clear(), next_.deviation.clear();
   reduction_->least(costs, stream);
-  next.best = reduction_->best(stream);
-  if (next.best.index < 0) return next;
+  next_.best = reduction_->best(stream);
+  if (next_.best.index < 0) return next_;
   switch (options_.kind) {
-    case PlanUpdate::Best: choose({next.best.index}, stream); break;
+    case PlanUpdate::Best: chosen_.assign(1, next_.best.index), choose(stream); break;
     case PlanUpdate::SoftmaxMean:
       reduction_->softmax_weights(costs, temperature_for(costs, stream), weights_.ref(), stream);
       break;
-    case PlanUpdate::EliteMean: choose(elites_of(numbers_of(costs, stream), options_.elites), stream); break;
+    case PlanUpdate::EliteMean:
+      copy_numbers(costs, costs_, stream), find_elites(costs_, options_.elites, chosen_), choose(stream);
+      break;
   }
-  next.mean = weighted_mean(samples, false, stream);
+  weighted_mean(samples, false, next_.mean, stream);
   if (options_.spread) {
-    next.deviation = weighted_mean(samples, true, stream);
-    for (double& x : next.deviation) x = std::sqrt(x);
+    weighted_mean(samples, true, next_.deviation, stream);
+    for (double& x : next_.deviation) x = std::sqrt(x);
   }
-  return next;
+  return next_;
 }
 
-double PlanUpdater::temperature_for(const ArrayRef& costs, void* stream) const {
+double PlanUpdater::temperature_for(const ArrayRef& costs, void* stream) {
   if (!options_.standardised) return options_.temperature;
-  return std::max(options_.temperature * deviation_of(numbers_of(costs, stream)), std::numeric_limits<double>::min());
+  copy_numbers(costs, costs_, stream);
+  return std::max(options_.temperature * deviation_of(costs_), std::numeric_limits<double>::min());
 }
 
-// Gives the samples equal weights that add up to 1, and all others 0.
-void PlanUpdater::choose(const std::vector<long>& samples, void* stream) {
-  const Buffer weights(Precision::float64, count_, 1);
-  for (const long i : samples) weights.component<double>(0)[i] = 1.0 / static_cast<double>(samples.size());
-  if (weights_.device() == on_host) weights_ = weights;
-  else copy(weights.ref(), weights_.ref(), stream);
+// Give the chosen samples equal weights that add up to 1, and all others 0.
+void PlanUpdater::choose(void* stream) {
+  const bool here = weights_.device() == on_host;
+  const Buffer weights = here ? weights_ : Buffer(Precision::float64, count_, 1);
+  std::fill_n(weights.component<double>(0), count_, 0.0);
+  for (const long i : chosen_) weights.component<double>(0)[i] = 1.0 / static_cast<double>(chosen_.size());
+  if (!here) copy(weights.ref(), weights_.ref(), stream);
 }
 
-// The weighted mean of the samples, or of the squares of their distances from the mean computed before.
-std::vector<double> PlanUpdater::weighted_mean(const SequenceMemory& samples, bool spread, void* stream) {
+// Compute the weighted mean of the samples, or of the squares of their distances from the mean computed before.
+void PlanUpdater::weighted_mean(const SequenceMemory& samples, bool spread, std::vector<double>& result, void* stream) {
   const ArrayRef center = mean_.ref(), to = (spread ? spread_ : mean_).ref();
   reduction_->weighted_mean(samples, steps_, weights_.ref(), to, stream, spread ? &center : nullptr);
-  return numbers_of(to, stream);
+  copy_numbers(to, result, stream);
 }
 
 }  // namespace featherstorm

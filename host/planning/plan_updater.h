@@ -36,17 +36,21 @@ class PlanUpdater {
   PlanUpdater(const PlanUpdateOptions& options, long samples, long steps, long n, Precision precision,
               int device = on_host, int threads = 1, void* stream = nullptr);
   // Waits for the stream. in  costs (B, 1) of either precision;  samples (B, n) for each step, of the precision
-  NextPlan update(const ArrayRef& costs, const SequenceMemory& samples, void* stream = nullptr);
+  // The result is valid until the next call. The second call on the host allocates nothing.
+  const NextPlan& update(const ArrayRef& costs, const SequenceMemory& samples, void* stream = nullptr);
 
  private:
-  double temperature_for(const ArrayRef& costs, void* stream) const;
-  void choose(const std::vector<long>& samples, void* stream);
-  std::vector<double> weighted_mean(const SequenceMemory& samples, bool spread, void* stream);
+  double temperature_for(const ArrayRef& costs, void* stream);
+  void choose(void* stream);
+  void weighted_mean(const SequenceMemory& samples, bool spread, std::vector<double>& result, void* stream);
 
   PlanUpdateOptions options_;
   long count_, steps_;
   std::unique_ptr<Reduction> reduction_;
   Buffer weights_, mean_, spread_;
+  NextPlan next_;
+  std::vector<double> costs_;
+  std::vector<long> chosen_;  // samples, by number
 };
 
 }  // namespace featherstorm

@@ -1,5 +1,6 @@
 #include "host/planning/planner.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "host/system/error.h"
@@ -15,6 +16,15 @@ RolloutOptions of_substeps(const Evaluator& evaluator, RolloutOptions o) {
   return o;
 }
 
+// Copy what is given of a state, in the memory of the copy.
+void copy_state(const RolloutArrays& from, RolloutArrays& to) {
+  to.q = from.q, to.v = from.v, to.act = from.act, to.warm = from.warm, to.p = from.p;
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  if (!std::equal(from.parameters.begin(), from.parameters.end(), to.parameters.begin(), to.parameters.end(), same))
+    to.parameters = from.parameters;
+  for (const auto& [name, array] : from.parameters) to.parameters.find(name)->second = array;
+}
+
 }  // namespace
 
 Planner::Planner(const Rollout& rollout, const PlannerOptions& options)
@@ -28,20 +38,37 @@ Planner::Planner(const Rollout& rollout, const PlannerOptions& options)
   samples_ = Buffer(rollout.precision(), options.samples, plan_.knot_count() * n, options.device);
   ArrayRef step = samples_.ref();
   step.components = n;
-  knots_ = {"u", step, true, n * samples_.stride()};
+  knots_ = {{"u", step, true, n * samples_.stride()}};
   draw_.array("u", n);
-  controls_ = plan_.controls();
+  arrays_.costs = costs_.ref();
+  made_ = plan_.interpolated(knots_[0]);
+  if (plan_.interpolates()) arrays_.made = &made_;
+  else arrays_.u = knots_[0];
+  controls_.resize(static_cast<std::size_t>(plan_.options().horizon * n));
+  plan_.controls(controls_.data());
 }
 
 void Planner::reset(const std::vector<double>& plan) {
   plan_.reset(plan);
-  controls_ = plan_.controls();
+  plan_.controls(controls_.data());
 }
 
-std::vector<double> Planner::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
+void Planner::warm(const RolloutArrays& state) {
+  plan_.make_memory();
+  plan_.begin(0);
+  try {
+    iterate(state, 0, nullptr);
+  } catch (...) {
+    plan_.cancel();
+    throw;
+  }
+  plan_.cancel();
+}
+
+std::span<const double> Planner::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
   const double elapsed = plan_.calls() == 0 ? 0 : t ? (*t - t_) / rollout_.dt() : 1;
   improve(elapsed, state, t.value_or(0), stream);
-  return {controls_.begin(), controls_.begin() + plan_.control_size()};
+  return {controls_.data(), static_cast<std::size_t>(plan_.control_size())};
 }
 
 const std::vector<double>& Planner::improve(const RolloutArrays& state, double t, void* stream) {
@@ -50,28 +77,32 @@ const std::vector<double>& Planner::improve(const RolloutArrays& state, double t
 }
 
 void Planner::improve(double elapsed, const RolloutArrays& state, double t, void* stream) {
-  const long K = plan_.knot_count(), T = plan_.options().horizon, B = plan_.options().samples;
   plan_.begin(elapsed);
   try {
-    for (int i = 0; i < plan_.iterations(); i++) {
-      const Controls samples = plan_.samples();
-      draw_.run(K, B, {}, {}, {knots_}, &samples, stream);
-      RolloutArrays arrays{.q = state.q, .v = state.v, .act = state.act, .p = state.p};
-      arrays.parameters = state.parameters, arrays.warm = state.warm;
-      const Controls controls = plan_.interpolated(knots_);
-      if (plan_.interpolates()) arrays.made = &controls;
-      else arrays.u = knots_;
-      arrays.costs = costs_.ref();
-      rollout_.run(T, B, arrays, t, stream);
-      if (!plan_.update(updater_, costs_.ref(), knots_, stream))
-        throw Error("Planner: no sample has a finite cost; is the state finite?");
-    }
+    for (int i = 0; i < plan_.iterations(); i++)
+      if (!iterate(state, t, stream)) throw Error("Planner: no sample has a finite cost; is the state finite?");
   } catch (...) {
     plan_.cancel();
     throw;
   }
   plan_.commit(t, t);
-  t_ = t, controls_ = plan_.controls();
+  t_ = t, plan_.controls(controls_.data());
+}
+
+// Draw the samples, simulate them, and update the plan; false if no cost is finite.
+bool Planner::iterate(const RolloutArrays& state, double t, void* stream) {
+  const long B = plan_.options().samples;
+  draw_.run(plan_.knot_count(), B, {}, {}, knots_, &plan_.samples(), stream);
+  copy_state(state, arrays_);
+  rollout_.run(plan_.options().horizon, B, arrays_, t, stream);
+  return plan_.update(updater_, costs_.ref(), knots_[0], stream);
+}
+
+void Planner::control(double t, std::span<double> u) const {
+  if (static_cast<long>(u.size()) != plan_.control_size())
+    throw Error("Planner: u has " + std::to_string(u.size()) + " numbers, expected " +
+                std::to_string(plan_.control_size()));
+  plan_.acting(t, rollout_.dt(), u.data());
 }
 
 Predictor::Predictor(Evaluator& evaluator, const RolloutOptions& options)
@@ -79,27 +110,26 @@ Predictor::Predictor(Evaluator& evaluator, const RolloutOptions& options)
   const Model<double>& m = evaluator.robot().model;
   const Precision p = options.precision;
   q_ = Buffer(p, 1, m.nq), v_ = Buffer(p, 1, m.nv), act_ = Buffer(p, 1, m.world.na);
+  controls_.name = "u", controls_.sigma.assign(static_cast<std::size_t>(rollout_.controls()), 0.0);
+  arrays_.made = &controls_, arrays_.q_final = q_.ref(), arrays_.v_final = v_.ref();
+  if (m.world.na > 0) arrays_.act_final = act_.ref();
 }
 
-RolloutArrays Predictor::state(const Planner& planner, const RolloutArrays& state, double t, double latency) {
+const RolloutArrays& Predictor::state(const Planner& planner, const RolloutArrays& state, double t, double latency) {
   if (!(latency >= 0) || !std::isfinite(latency))
     throw Error("Predictor: latency is " + std::to_string(latency) + ", expected 0 or more");
+  copy_state(state, after_);
   const long steps = std::lround(latency / rollout_.dt()), n = rollout_.controls();
-  if (steps == 0) return state;
-  Controls controls;  // without noise
-  controls.name = "u";
+  if (steps == 0) return after_;
+  controls_.mean.resize(static_cast<std::size_t>(steps * n));
   for (long k = 0; k < steps; k++)
-    for (const double u : planner.control(t + rollout_.dt() * static_cast<double>(k))) controls.mean.push_back(u);
-  controls.sigma.assign(static_cast<std::size_t>(n), 0.0);
-  RolloutArrays arrays = state;
-  arrays.made = &controls, arrays.q_final = q_.ref(), arrays.v_final = v_.ref();
-  const bool has_act = act_.ref().components > 0;
-  if (has_act) arrays.act_final = act_.ref();
-  rollout_.run(steps, 1, arrays, t);
-  RolloutArrays after{.q = q_.ref(), .v = v_.ref(), .p = state.p};
-  if (has_act) after.act = act_.ref();
-  after.parameters = state.parameters;
-  return after;
+    planner.control(t + rollout_.dt() * static_cast<double>(k),
+                    std::span(controls_.mean).subspan(static_cast<std::size_t>(k * n), static_cast<std::size_t>(n)));
+  copy_state(state, arrays_);
+  rollout_.run(steps, 1, arrays_, t);
+  after_.q = arrays_.q_final, after_.v = arrays_.v_final;
+  if (arrays_.act_final.data) after_.act = arrays_.act_final;
+  return after_;
 }
 
 }  // namespace featherstorm

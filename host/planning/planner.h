@@ -2,15 +2,17 @@
 //
 //   Rollout roll(evaluator, {.stepping = {.dt = 0.02}, .cost = ...});
 //   Planner planner(roll, {.horizon = 40, .update = {.temperature = 0.1}, .sigma = {2}, .lower = {-5}, .upper = {5}});
-//   u = planner.command({.q = q.ref(), .v = v.ref()}, t);   // improves the plan; the control at the time t
-//   u = planner.control(t + 0.005);                         // the same plan a little later
+//   planner.command({.q = q.ref(), .v = v.ref()}, t);   // improves the plan, and returns the control at the time t
+//   planner.control(t + 0.005, u);                      // the same plan a little later
 //
 // The plan, its samples and its updates are those of sampled_plan.h; the rollout simulates the samples.
 //
 // Samples depend on the seed, the call and the iteration alone. Results do not depend on the number of threads. One thread
-// at a time may call a Planner.
+// at a time may call a Planner, except for control(), which any thread may call at any time. After warm() the calls of
+// one thread on the host allocate nothing.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/planning/sampled_plan.h"
@@ -23,18 +25,21 @@ class Planner {
   // The rollout must outlive this object. Throws Error naming the option, its value and what was expected.
   Planner(const Rollout& rollout, const PlannerOptions& options);
 
-  // Return the control (n) for a state, from an improved plan.
+  // Make the kernels and the memory of this thread for plans of such states. The plan stays as it is.
+  void warm(const RolloutArrays& state);
+  // Return the control (n) for a state, from an improved plan. It is valid until the next call.
   //
   // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device
   // in   t      the state's time [s], at which the plan begins: the last plan is shifted by the time that has passed. None:
   //             a control step has passed, and the rollouts begin at 0
   // Throws Error if time runs backwards or no sample has a finite cost; the plan is then unchanged.
-  std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
+  std::span<const double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
   // Improve the plan without a shift; return its controls (T n). Errors as of command.
   const std::vector<double>& improve(const RolloutArrays& state, double t = 0, void* stream = nullptr);
-  // Return the control (n) that acts at a time [s], of the last plan that begins by then: not yet that of a plan for a
-  // predicted state. Before the first plan it is that of reset(), behind the horizon the last one.
-  std::vector<double> control(double t) const { return plan_.acting(t, rollout_.dt()); }
+  // Compute the control u (n) that acts at a time [s], of the last plan that begins by then: not yet that of a plan for a
+  // predicted state. Before the first plan it is that of reset(), behind the horizon the last one. Throws Error if u has
+  // another size.
+  void control(double t, std::span<double> u) const;
   // Begin anew with controls (T n) or knots (K n); empty: the controls nearest to zero.
   void reset(const std::vector<double>& plan = {});
 
@@ -44,13 +49,16 @@ class Planner {
 
  private:
   void improve(double elapsed, const RolloutArrays& state, double t, void* stream);
+  bool iterate(const RolloutArrays& state, double t, void* stream);
 
   const Rollout& rollout_;
   SampledPlan plan_;
   double t_ = 0;  // beginning of the plan
   std::vector<double> controls_;
   Buffer costs_, samples_;
-  SequenceMemory knots_;  // of the samples, in samples_
+  std::vector<SequenceMemory> knots_;  // of the samples, in samples_
+  Controls made_;                      // of the samples, from their knots
+  RolloutArrays arrays_;
   Sequence draw_;
   PlanUpdater updater_;
 };
@@ -67,11 +75,14 @@ class Predictor {
 
   // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters. The substeps of the rollout
   // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.
-  RolloutArrays state(const Planner& planner, const RolloutArrays& state, double t, double latency);
+  // A call with no more steps than one before allocates nothing.
+  const RolloutArrays& state(const Planner& planner, const RolloutArrays& state, double t, double latency);
 
  private:
   Rollout rollout_;
   Buffer q_, v_, act_;
+  Controls controls_;  // without noise
+  RolloutArrays arrays_, after_;
 };
 
 }  // namespace featherstorm

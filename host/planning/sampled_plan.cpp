@@ -44,7 +44,6 @@ double number(const ArrayRef& a, long at) {
                                            : static_cast<const double*>(a.data)[at];
 }
 
-constexpr long most_plans = 64;
 constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -82,6 +81,8 @@ SampledPlan::SampledPlan(PlannerOptions options, long n, Precision precision)
   o.update.spread = o.adapt > 0;
   weights_ = interpolation_weights(o.horizon, knots_, o.interpolation);
   sigma_.resize(static_cast<std::size_t>(all));
+  samples_.name = "u", samples_.lower = o.lower, samples_.upper = o.upper;
+  samples_.keep_mean = true, samples_.key.seed = o.seed;
   reset();
   begin(0);
   check(samples(), knots_, o.samples, n_, precision_);
@@ -97,22 +98,20 @@ double SampledPlan::clipped(double x, std::size_t control) const {
   return rounded(x);
 }
 
-void SampledPlan::control_at(double step, const std::vector<double>& knots, double* u) const {
-  std::vector<double> w(static_cast<std::size_t>(knots_));
-  add_interpolation_weights(step, options_.horizon, knots_, options_.interpolation, w.data());
+// knot(i): number i of the knots (K n).
+void SampledPlan::control_at(double step, const auto& knot, double* u) const {
+  const KnotWindow w = knot_window(step, options_.horizon, knots_, options_.interpolation);
   for (long c = 0; c < n_; c++) {
     double sum = 0;
-    for (long k = 0; k < knots_; k++)
-      if (w[static_cast<std::size_t>(k)] != 0)
-        sum += w[static_cast<std::size_t>(k)] * knots[static_cast<std::size_t>(k * n_ + c)];
+    for (long k = 0; k < w.count; k++)
+      if (w.weights[k] != 0) sum += w.weights[k] * knot((w.first + k) * n_ + c);
     u[c] = clipped(sum, static_cast<std::size_t>(c));
   }
 }
 
-std::vector<double> SampledPlan::controls() const {
-  std::vector<double> all(static_cast<std::size_t>(options_.horizon * n_));
-  for (long t = 0; t < options_.horizon; t++) control_at(static_cast<double>(t), now_.knots, all.data() + t * n_);
-  return all;
+void SampledPlan::controls(double* u) const {
+  const auto knot = [&](long i) { return now_.knots[static_cast<std::size_t>(i)]; };
+  for (long t = 0; t < options_.horizon; t++) control_at(static_cast<double>(t), knot, u + t * n_);
 }
 
 void SampledPlan::reset(const std::vector<double>& plan) {
@@ -133,7 +132,7 @@ void SampledPlan::reset(const std::vector<double>& plan) {
     knots[k] = clipped(knots[k], k % static_cast<std::size_t>(n_));
   }
   now_ = {std::move(knots), no_cost, 0, 0};
-  at_reset_ = now_.knots, made_count_ = 0;
+  made_.reset(now_.knots);
 }
 
 void SampledPlan::begin(double elapsed) {
@@ -150,7 +149,8 @@ void SampledPlan::begin(double elapsed) {
   const double last = static_cast<double>(options_.horizon - 1);
   for (long k = 0; k < knots_; k++) {
     const double at = elapsed + time_of_knot(k, options_.horizon, knots_, options_.interpolation);
-    control_at(std::min(at, last), before_.knots, now_.knots.data() + k * n_);
+    const auto knot = [&](long i) { return before_.knots[static_cast<std::size_t>(i)]; };
+    control_at(std::min(at, last), knot, now_.knots.data() + k * n_);
   }
 }
 
@@ -164,11 +164,9 @@ void SampledPlan::choose_sigma() {
   for (std::size_t k = 0; k < all; k++) sigma_[k] = options_.sigma[(row * all + k) % given];
 }
 
-Controls SampledPlan::samples() const {
-  Controls c;
-  c.name = "u", c.mean = now_.knots, c.sigma = sigma_, c.lower = options_.lower, c.upper = options_.upper;
-  c.keep_mean = true, c.key = {options_.seed, static_cast<std::uint32_t>(now_.draws)};
-  return c;
+const Controls& SampledPlan::samples() {
+  samples_.mean = now_.knots, samples_.sigma = sigma_, samples_.key.draw = static_cast<std::uint32_t>(now_.draws);
+  return samples_;
 }
 
 Controls SampledPlan::interpolated(const SequenceMemory& knots) const {
@@ -179,9 +177,8 @@ Controls SampledPlan::interpolated(const SequenceMemory& knots) const {
 }
 
 bool SampledPlan::update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream) {
-  Buffer sum;
-  if (options_.noise_cost > 0) sum = with_noise_cost(costs, knots, stream);
-  const NextPlan next = updater.update(options_.noise_cost > 0 ? sum.ref() : costs, knots, stream);
+  const NextPlan& next =
+      updater.update(options_.noise_cost > 0 ? with_noise_cost(costs, knots, stream) : costs, knots, stream);
   if (next.best.index < 0) return false;
   now_.cost = next.best.value;
   for (std::size_t k = 0; k < next.mean.size(); k++)
@@ -200,7 +197,7 @@ bool SampledPlan::update(PlanUpdater& updater, const ArrayRef& costs, const Sequ
 }
 
 // Return costs (B, 1) with MPPI's term of the noise, on the device of the costs.
-Buffer SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) const {
+ArrayRef SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) {
   Buffer copies[2];
   const long B = costs.instances;
   const ArrayRef given = on_the_host(costs, copies[0], stream);
@@ -210,7 +207,9 @@ Buffer SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory&
     throw Error("Planner: knots on a device have gaps between their steps");
   const ArrayRef y = on_the_host(all, copies[1], stream);
   const long step = all.device == on_host ? knots.step_stride : n_ * y.component_stride;
-  Buffer sum(Precision::float64, B, 1);
+  if (costs_.ref().instances != B || costs_.device() != costs.device)
+    costs_ = Buffer(Precision::float64, B, 1, costs.device, stream);
+  const Buffer sum = costs.device == on_host ? costs_ : Buffer(Precision::float64, B, 1);
   for (long i = 0; i < B; i++) {
     double term = 0;
     for (long k = 0; k < knots_; k++)
@@ -222,10 +221,8 @@ Buffer SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory&
       }
     sum.component<double>(0)[i] = number(given, i * given.instance_stride) + options_.noise_cost * term;
   }
-  if (costs.device == on_host) return sum;
-  Buffer there(Precision::float64, B, 1, costs.device, stream);
-  copy(sum.ref(), there.ref(), stream);
-  return there;
+  if (costs.device != on_host) copy(sum.ref(), costs_.ref(), stream);
+  return costs_.ref();
 }
 
 void SampledPlan::restore(State state) {
@@ -237,20 +234,10 @@ void SampledPlan::restore(State state) {
 
 void SampledPlan::commit(double begins, double acts) {
   now_.calls++;
-  if (std::isnan(begins)) return;
-  if (made_.empty()) made_.resize(most_plans);
-  made_[static_cast<std::size_t>(made_count_++ % most_plans)] = {begins, acts, now_.knots};
+  if (!std::isnan(begins)) made_.add(begins, acts, now_.knots);
 }
-std::vector<double> SampledPlan::acting(double t, double dt) const {
-  std::vector<double> u(static_cast<std::size_t>(n_));
-  for (long k = made_count_ - 1; k >= 0 && k >= made_count_ - most_plans; k--) {
-    const Timed& plan = made_[static_cast<std::size_t>(k % most_plans)];
-    if (plan.acts > t + 1e-9) continue;
-    control_at((t - plan.begins) / dt, plan.knots, u.data());
-    return u;
-  }
-  control_at(0, at_reset_, u.data());
-  return u;
+void SampledPlan::acting(double t, double dt, double* u) const {
+  made_.acting(t, [&](double begins, const auto& knot) { control_at((t - begins) / dt, knot, u); });
 }
 void SampledPlan::cancel() { now_ = before_; }
 

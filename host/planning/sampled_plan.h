@@ -16,11 +16,12 @@
 //     plan.update(updater, costs, knots);
 //   }
 //   plan.commit(t, t);                              // or cancel(): the plan is as before the call
-//   u = plan.acting(t + 0.005, dt);
+//   plan.acting(t + 0.005, dt, u);
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "host/planning/plan_history.h"
 #include "host/planning/plan_updater.h"
 #include "host/rollout/controls.h"
 
@@ -64,27 +65,31 @@ class SampledPlan {
   // with the least squares of errors.
   void reset(const std::vector<double>& plan = {});
 
+  // Make the memory for the times of plans, before the first one.
+  void make_memory() { made_.make_memory(); }
+
   // Begin a call, `elapsed` >= 0 control steps after the last one. A plan that was shifted by whole steps has the same
   // controls, bit for bit, if there is a knot for each step.
   void begin(double elapsed);
   int iterations() const;  // of this call
-  // The samples of the iteration, as knots: Controls of K steps for an array "u".
-  Controls samples() const;
+  // The samples of the iteration, as knots: Controls of K steps for an array "u". Valid until the next call.
+  const Controls& samples();
   // The controls of T steps that an array of knots (B, K, n) means. Without knots between steps use the array itself.
   Controls interpolated(const SequenceMemory& knots) const;
   // Improve the plan by the costs (B, 1) of the samples, of either precision, and their knots (B, K, n). Returns false,
-  // and changes nothing, if no cost is finite. Waits for the stream.
+  // and changes nothing, if no cost is finite. Waits for the stream. The second call on the host allocates nothing.
   bool update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream = nullptr);
   // End a call. begins: the time of the plan's beginning [s];  acts: the time from which it acts, which is later if the
   // plan is for a state that was not predicted. NaN: the plan has no time.
   void commit(double begins, double acts);
   void cancel();
-  // Return the control (n) that acts at a time [s]: that of the last plan that acts by then, or before the first plan the
-  // controls of reset(). dt: time of a control step. Plans of the last 64 calls are known.
-  std::vector<double> acting(double t, double dt) const;
+  // Compute the control u (n) that acts at a time [s]: that of the last plan that acts by then, or before the first plan
+  // the controls of reset(). dt: time of a control step. Plans of the last 63 calls are known. Any thread may call it at
+  // any time; it waits for nobody and allocates nothing.
+  void acting(double t, double dt, double* u) const;
 
   const std::vector<double>& knots() const { return now_.knots; }  // (K n)
-  std::vector<double> controls() const;                            // (T n)
+  void controls(double* u) const;                                  // (T n)
   double cost() const { return now_.cost; }  // of the best sample of the last iteration, NaN before the first call
   long calls() const { return now_.calls; }
   long knot_count() const { return knots_; }
@@ -102,25 +107,21 @@ class SampledPlan {
   void restore(State state);
 
  private:
-  struct Timed {
-    double begins, acts;
-    std::vector<double> knots;
-  };
   double rounded(double x) const;
   double clipped(double x, std::size_t control) const;
-  void control_at(double step, const std::vector<double>& knots, double* u) const;
+  void control_at(double step, const auto& knot, double* u) const;
   void choose_sigma();
-  Buffer with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) const;
+  ArrayRef with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream);
 
   PlannerOptions options_;
   long n_, knots_;
   Precision precision_;
   std::vector<double> weights_;  // (T, K)
   State now_, before_;
-  std::vector<double> at_reset_;  // (K n)
-  std::vector<Timed> made_;       // plans with a time; the newest is number made_count_ - 1, in turn
-  long made_count_ = 0;
+  PlanHistory made_;
   std::vector<double> sigma_;  // (K n) of the iteration
+  Controls samples_;
+  Buffer costs_;  // (B, 1) with the noise's term
   int iteration_ = 0;
   bool adapted_ = false;
 };

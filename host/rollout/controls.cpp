@@ -19,21 +19,19 @@ void check_count(const char* what, std::size_t came, long expected, long other) 
 
 }  // namespace
 
-void add_interpolation_weights(double time, long steps, long knots, Interpolation by, double* weights) {
-  const double last = static_cast<double>(steps - 1), t = std::clamp(time, 0.0, last);
-  const auto add = [&](long k, double w) { weights[k] += w; };
+KnotWindow knot_window(double time, long steps, long knots, Interpolation by) {
+  const double last = static_cast<double>(steps - 1), t = time > 0 ? std::min(time, last) : 0.0;
   if (by == Interpolation::Hold || knots == 1) {
     const double knot = t * static_cast<double>(knots) / static_cast<double>(steps);
-    add(static_cast<long>(knot), 1.0);
-    return;
+    return {static_cast<long>(knot), 1, {1.0}};
   }
   const double at = t * static_cast<double>(knots - 1) / last;
   const long k = std::min(static_cast<long>(at), knots - 2);
   const double s = at - static_cast<double>(k), s2 = s * s, s3 = s2 * s;
-  if (by == Interpolation::Linear) {
-    add(k, 1 - s), add(k + 1, s);
-    return;
-  }
+  if (by == Interpolation::Linear) return {k, 2, {1 - s, s}};
+  const long first = std::max(k - 1, 0L);
+  KnotWindow window{first, std::min(k + 3, knots) - first, {}};
+  const auto add = [&](long i, double w) { window.weights[i - first] += w; };
   add(k, 2 * s3 - 3 * s2 + 1), add(k + 1, 3 * s2 - 2 * s3);
   // slopes: half the difference of the neighbours, at the ends that to the only one
   const auto add_slope = [&](long i, double w) {
@@ -42,6 +40,7 @@ void add_interpolation_weights(double time, long steps, long knots, Interpolatio
     add(after, per_knot), add(before, -per_knot);
   };
   add_slope(k, s3 - 2 * s2 + s), add_slope(k + 1, s3 - s2);
+  return window;
 }
 
 double time_of_knot(long knot, long steps, long knots, Interpolation by) {
@@ -55,8 +54,10 @@ std::vector<double> interpolation_weights(long steps, long knots, Interpolation 
     throw Error("knots is " + std::to_string(knots) + ", expected 1 to " + std::to_string(steps) +
                 ", the number of steps");
   std::vector<double> weights(static_cast<std::size_t>(steps * knots));
-  for (long t = 0; t < steps; t++)
-    add_interpolation_weights(static_cast<double>(t), steps, knots, by, weights.data() + t * knots);
+  for (long t = 0; t < steps; t++) {
+    const KnotWindow w = knot_window(static_cast<double>(t), steps, knots, by);
+    std::copy_n(w.weights, w.count, weights.data() + t * knots + w.first);
+  }
   return weights;
 }
 

@@ -39,8 +39,13 @@ enum class Interpolation { Linear, Cubic, Hold };
 
 // The weights (T, K) of K knots in T steps. Throws Error unless 1 <= K <= T.
 std::vector<double> interpolation_weights(long steps, long knots, Interpolation by);
-// Add the weights (K) of the knots at any time, in steps; times outside 0 to T - 1 are those of the ends.
-void add_interpolation_weights(double time, long steps, long knots, Interpolation by, double* weights);
+// The knots `first` to first + count - 1, whose weights are not zero at one time.
+struct KnotWindow {
+  long first, count;
+  double weights[4];
+};
+// The knots for any time, in steps; times outside 0 to T - 1 are those of the ends.
+KnotWindow knot_window(double time, long steps, long knots, Interpolation by);
 // The time of a knot, in steps; of Hold the first one at which it acts.
 double time_of_knot(long knot, long steps, long knots, Interpolation by);
 

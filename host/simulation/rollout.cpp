@@ -60,6 +60,20 @@ Expr half_square(const Traced& r) {
   return 0.5 * sum;
 }
 
+// The lists of a call, in memory of the thread that its last call has left: a warm call allocates nothing.
+struct CallLists {
+  std::vector<SequenceMemory> in, out;
+  std::vector<UniformValues> uniforms;
+};
+thread_local CallLists call_lists;
+// Set element `count` of a list.
+void put(std::vector<SequenceMemory>& list, std::size_t& count, const std::string& name, const ArrayRef& array,
+         bool every_step = false, long step_stride = 0) {
+  if (list.size() == count) list.emplace_back();
+  SequenceMemory& m = list[count++];
+  m.name = name, m.array = array, m.every_step = every_step, m.step_stride = step_stride;
+}
+
 }  // namespace
 
 RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& o, bool world) {
@@ -210,32 +224,38 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   };
   if (!a.q.data || !a.v.data) throw Error("Rollout: q or v is not given");
   if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: neither u nor controls are given");
-  std::vector<SequenceMemory> in = {{"q", spread(a.q)}, {"v", spread(a.v)}}, out;
-  if (a.act.data) in.push_back({"act", spread(a.act)});
+  auto& [in, out, uniforms] = call_lists;
+  std::size_t ins = 0, outs = 0;
+  put(in, ins, "q", spread(a.q)), put(in, ins, "v", spread(a.v));
+  if (a.act.data) put(in, ins, "act", spread(a.act));
   if (a.warm.data) {
     if (stepping_.op != "world" && stepping_.op != "contact_step")
       throw Error("Rollout: warm is for contacts, and " + evaluator_.robot().name + " has none");
-    in.push_back({stepping_.op == "world" ? "qacc" : "impulse", spread(a.warm)});
+    put(in, ins, stepping_.op == "world" ? "qacc" : "impulse", spread(a.warm));
   }
   for (const std::string& name : evaluator_.parameters()) {
     const auto given = a.parameters.find(name);
     if (given == a.parameters.end()) throw Error("Rollout: the parameter " + name + " of the robot is not given");
-    in.push_back({name, spread(given->second)});
+    put(in, ins, name, spread(given->second));
   }
-  if (!a.made) in.push_back({"u", spread(a.u.array), true, a.u.step_stride});
+  if (!a.made) put(in, ins, "u", spread(a.u.array), true, a.u.step_stride);
   const auto add = [&](const char* name, const ArrayRef& array) {
-    if (array.data) out.push_back({name, array});
+    if (array.data) put(out, outs, name, array);
   };
   const auto add_each = [&](const char* name, const SequenceMemory& m) {
-    if (m.array.data) out.push_back({name, m.array, true, m.step_stride});
+    if (m.array.data) put(out, outs, name, m.array, true, m.step_stride);
   };
   add("total", a.costs), add("q", a.q_final), add("v", a.v_final), add("act", a.act_final);
   add_each("q", a.q_states), add_each("v", a.v_states), add_each("u", a.used), add_each("observation", a.observations);
-  std::vector<UniformValues> uniforms = stepping_.uniforms;
-  uniforms.push_back({"p", a.p}), uniforms.push_back({"t", {}}), uniforms.push_back({"t_next", {}});
+  in.resize(ins), out.resize(outs);
+  const std::size_t own = stepping_.uniforms.size();
+  uniforms.resize(own + 3);
+  std::copy(stepping_.uniforms.begin(), stepping_.uniforms.end(), uniforms.begin());
+  UniformValues &p = uniforms[own], &t = uniforms[own + 1], &t_next = uniforms[own + 2];
+  p.name = "p", p.values = a.p, t.name = "t", t.values.clear(), t_next.name = "t_next", t_next.values.clear();
   for (long k = 0; k < std::max(steps, 1L); k++) {
-    uniforms[uniforms.size() - 2].values.push_back(t0 + dt_ * static_cast<double>(k));
-    uniforms.back().values.push_back(t0 + dt_ * static_cast<double>(k + 1));
+    t.values.push_back(t0 + dt_ * static_cast<double>(k));
+    t_next.values.push_back(t0 + dt_ * static_cast<double>(k + 1));
   }
   sequence_.run(steps, instances, in, uniforms, out, a.made, stream);
 }

@@ -52,11 +52,11 @@ class PyPlanUpdater {
         n_(n) {
     draw_.array("u", n);
   }
-  void draw(const SampledPlan& plan, nb::object out, long first, std::uintptr_t stream) {
+  void draw(SampledPlan& plan, nb::object out, long first, std::uintptr_t stream) {
     OpenArrays open;
     SequenceMemory knots = open.columns(out, "u", true, 0, n_, steps_);
     knots.array = rows(knots.array, first);
-    const Controls samples = plan.samples();
+    const Controls& samples = plan.samples();
     nb::gil_scoped_release release;
     draw_.run(steps_, samples_, {}, {}, {knots}, &samples, reinterpret_cast<void*>(stream));
   }
@@ -153,10 +153,23 @@ void bind_planning(nb::module_& module) {
       .def("begin", &SampledPlan::begin, nb::arg("elapsed"), "Begin a call, so many control steps after the last one.")
       .def("commit", &SampledPlan::commit, nb::arg("begins"), nb::arg("acts"),
            "End a call: times of the plan's beginning, and from which it acts [s]; NaN: the plan has no time.")
-      .def("acting", &SampledPlan::acting, nb::arg("t"), nb::arg("dt"),
-           "The control that acts at a time [s]; dt: time of a control step.")
+      .def(
+          "acting",
+          [](const SampledPlan& plan, double t, double dt) {
+            std::vector<double> u(static_cast<std::size_t>(plan.control_size()));
+            plan.acting(t, dt, u.data());
+            return u;
+          },
+          nb::arg("t"), nb::arg("dt"), "The control that acts at a time [s]; dt: time of a control step.")
       .def("cancel", &SampledPlan::cancel, "End a call and take its changes back.")
-      .def_prop_ro("controls", &SampledPlan::controls, "(T n)")
+      .def_prop_ro(
+          "controls",
+          [](const SampledPlan& plan) {
+            std::vector<double> u(static_cast<std::size_t>(plan.options().horizon * plan.control_size()));
+            plan.controls(u.data());
+            return u;
+          },
+          "(T n)")
       .def_prop_ro("knots", &SampledPlan::knots, "(K n)")
       .def_prop_ro("iterations", &SampledPlan::iterations, "of this call")
       .def_prop_ro("cost", &SampledPlan::cost, "of the best sample of the last iteration")

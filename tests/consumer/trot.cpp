@@ -103,7 +103,8 @@ double walk(double speed, double seconds, double latency) {
       const RolloutArrays now{.q = q, .v = v};
       planner.command(predictor.state(planner, now, t, latency), t + latency);
     }
-    const std::vector<double> target = planner.control(t);
+    double target[12];
+    planner.control(t, target);
     for (int j = 0; j < 12; j++) {
       const double most = j % 3 == 2 ? 45.43 : 23.7;  // limits of the motors [N m]
       const double drive = kp * (target[j] - number(q, 7 + j)) - kd * number(v, 6 + j);

@@ -8,11 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <new>
 
 #include "host/engine/evaluator.h"
 #include "host/load/load.h"
+#include "host/planning/planner.h"
 #include "host/rollout/reduction.h"
 #include "host/rollout/sequence.h"
 
@@ -106,6 +108,74 @@ TEST(Allocations, AWarmRolloutWithNoiseAndItsReductionsHasNone) {
   };
   reduce();
   EXPECT_EQ(allocations_of(reduce), 0);
+}
+
+// A robot with contacts, a parameter and a cost, and the world of a file; every update, with all that planners can do.
+TEST(Allocations, AWarmPlanHasNone) {
+  for (const bool world : {false, true}) {
+    Robot robot =
+        world ? load("cartpole", {.world = UrdfWorld{.ground = true, .motors = true, .timestep = 0.01}}) : load("go2");
+    if (!world) robot.model.contacts = contacts_of(robot, {on_ground("FL_foot", {0, 0, 0}, 0.022, 0.8)});
+    EvaluatorOptions threads{.threads = 1};
+    if (!world) threads.parameters = {"mass"};
+    Evaluator dynamics(robot, threads);
+    RolloutOptions options;
+    options.stepping.dt = 0.02, options.stepping.substeps = 2, options.parameters = 1;
+    options.cost = [](const TracedState& x, const Traced& u, Expr, const Traced& p) {
+      return x.q[0] * x.q[0] + p[0] * (u[0] - 1.0) * (u[0] - 1.0);
+    };
+    const Rollout roll(dynamics, options);
+    const Model<double>& m = robot.model;
+    const Buffer q(Precision::float32, 1, m.nq), v(Precision::float32, 1, m.nv), mass(Precision::float32, 1, m.nb);
+    for (int k = 0; k < m.nq; k++) q.component<float>(k)[0] = static_cast<float>(robot.q0[k]);
+    for (int k = 0; k < m.nb; k++) mass.component<float>(k)[0] = 1;
+    RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {1e-3}};
+    if (!world) state.parameters["mass"] = mass.ref();
+    for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
+      Planner planner(roll, {.horizon = 8,
+                             .samples = 40,
+                             .update = {.kind = update, .temperature = 0.1, .standardised = true, .elites = 8},
+                             .iterations = 2,
+                             .knots = world ? 0 : 4,
+                             .interpolation = Interpolation::Cubic,
+                             .adapt = 0.5,
+                             .noise_cost = 0.01});
+      Predictor predictor(dynamics, options);
+      std::vector<double> u(static_cast<std::size_t>(roll.controls()));
+      const std::vector<double> plan = planner.plan();
+      planner.warm(state), predictor.state(planner, state, 0, 0.04);
+      EXPECT_EQ(planner.plan(), plan);
+      EXPECT_TRUE(std::isnan(planner.cost())) << "the plan stays as it is";
+      EXPECT_EQ(allocations_of([&] {
+                  for (int k = 0; k < 3; k++)
+                    planner.command(predictor.state(planner, state, 0.013 * k, 0.04), 0.013 * k + 0.04);
+                  planner.control(0.05, u);
+                }),
+                0)
+          << (world ? "world" : "tree") << ", update " << static_cast<int>(update);
+      EXPECT_NE(planner.plan(), plan);
+    }
+  }
+}
+
+// A control takes about 0.1 us with the engine's optimisation; the bound is for busy machines and sanitizers.
+TEST(Allocations, AControlOfAPlanTakesAMicrosecond) {
+  const Robot robot = load("go2");
+  Evaluator dynamics(robot, {.threads = 1});
+  const Rollout roll(dynamics, {.stepping = {.dt = 0.02}});
+  Planner planner(roll, {.horizon = 16, .samples = 2, .knots = 5, .interpolation = Interpolation::Cubic});
+  const Buffer q(Precision::float32, 1, robot.model.nq), v(Precision::float32, 1, robot.model.nv);
+  q.component<float>(3)[0] = 1;
+  planner.command({.q = q.ref(), .v = v.ref()}, 0);
+  std::vector<double> u(18);
+  double least = HUGE_VAL;
+  for (int k = 0; k < 20; k++) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; i++) planner.control(0.003 * i, u);
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 100);
+  }
+  RecordProperty("nanoseconds", static_cast<int>(1e9 * least));
+  EXPECT_LT(least, 5e-6);
 }
 
 }  // namespace

@@ -45,6 +45,12 @@ Buffer copied(const ArrayRef& a) {
   return b;
 }
 
+double control_at(const Planner& planner, double t) {
+  double u;
+  planner.control(t, {&u, 1});
+  return u;
+}
+
 // The samples (B, T) of the first iteration about a plan, and their costs.
 struct Samples { std::vector<double> U, cost; };
 Samples samples_of(const Cart& cart, const RolloutArrays& state, const Controls& noise) {
@@ -78,7 +84,8 @@ TEST(Planner, UpdatesItsPlanAsTheEquationsSay) {
                                 .lower = {-2},
                                 .upper = {4},
                                 .seed = 7});
-    const std::vector<double> control = planner.command(state), &plan = planner.plan();
+    const std::span<const double> control = planner.command(state);
+    const std::vector<double>& plan = planner.plan();
     ASSERT_EQ(control.size(), 1u);
     EXPECT_EQ(control[0], plan[0]);
     EXPECT_EQ(planner.cost(), s.cost[order[0]]);
@@ -142,7 +149,7 @@ TEST(Planner, DrivesACartToAGoal) {
     Simulation s(cart.evaluator, 1, {.dt = 0.05});
     Buffer tau(Precision::float32, 1, 2);
     for (int k = 0; k < 100; k++) {
-      const std::vector<double> u = planner.command({.q = s.q(), .v = s.v(), .p = {0.5}}, s.time());
+      const std::span<const double> u = planner.command({.q = s.q(), .v = s.v(), .p = {0.5}}, s.time());
       ASSERT_LE(std::abs(u[0]), 10);
       tau.component<float>(0)[0] = static_cast<float>(u[0]);
       s.step(tau.ref());
@@ -172,7 +179,7 @@ TEST(Planner, DrivesACartByKnotsWithLatency) {
   Buffer tau(Precision::float32, 1, 2);
   for (int k = 0; k < 160; k++) {
     const double t = s.time();
-    tau.component<float>(0)[0] = static_cast<float>(planner.control(t)[0]);
+    tau.component<float>(0)[0] = static_cast<float>(control_at(planner, t));
     const Buffer q = copied(s.q()), v = copied(s.v());
     const RolloutArrays now{.q = q.ref(), .v = v.ref(), .p = {0.5}};
     planner.command(predictor.state(planner, now, t, latency), t + latency);
@@ -191,7 +198,7 @@ TEST(Planner, ShiftsKnotsByTheTimeThatHasPassed) {
     planner.reset({1, -2, 3, 0.5});
     planner.command(state, 2.0);
     std::vector<double> expected;
-    for (int k = 0; k < 4; k++) expected.push_back(planner.control(2.08 + 0.15 * k)[0]);
+    for (int k = 0; k < 4; k++) expected.push_back(control_at(planner, 2.08 + 0.15 * k));
     planner.command(state, 2.08);
     for (int k = 0; k < 4; k++) EXPECT_NEAR(planner.knots()[k], expected[k], 1e-12) << "knot " << k;
     EXPECT_THROW(planner.command(state, 2.0), Error);
@@ -217,7 +224,7 @@ TEST(Planner, GivesTheSamePlansForAnyThreadsAndAfterReset) {
     for (int again = 0; again < 2; again++) {
       std::vector<double> all;
       for (int k = 0; k < 3; k++) {
-        const std::vector<double> u = planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}});
+        const std::span<const double> u = planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}});
         all.push_back(u[0]), all.push_back(planner.cost());
       }
       if (first.empty()) first = all;
@@ -246,6 +253,8 @@ TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
           "elites is 9, expected 1 to 8");
   Planner planner(cart.roll, {.horizon = 4, .samples = 8});
   EXPECT_THROW(planner.reset({1, 2}), Error);
+  std::vector<double> two(2);
+  EXPECT_EQ(message([&] { planner.control(0, two); }), "Planner: u has 2 numbers, expected 1");
   const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
   planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}});
   const std::vector<double> plan = planner.plan();
