@@ -1,6 +1,7 @@
 #include "host/planning/planner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "host/system/error.h"
@@ -63,24 +64,37 @@ void Planner::warm(const RolloutArrays& state) {
     throw;
   }
   plan_.cancel();
+  warm_ = true;
 }
 
-std::span<const double> Planner::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
+std::span<const double> Planner::command(const RolloutArrays& state, std::optional<double> t,
+                                         const CommandOptions& options) {
   const double elapsed = plan_.calls() == 0 ? 0 : t ? (*t - t_) / rollout_.dt() : 1;
-  improve(elapsed, state, t.value_or(0), stream);
+  improve(elapsed, state, t.value_or(0), options);
   return {controls_.data(), static_cast<std::size_t>(plan_.control_size())};
 }
 
 const std::vector<double>& Planner::improve(const RolloutArrays& state, double t, void* stream) {
-  improve(0, state, t, stream);
+  improve(0, state, t, {.stream = stream});
   return controls_;
 }
 
-void Planner::improve(double elapsed, const RolloutArrays& state, double t, void* stream) {
+void Planner::improve(double elapsed, const RolloutArrays& state, double t, const CommandOptions& o) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  double spent = 0;
   plan_.begin(elapsed);
   try {
-    for (int i = 0; i < plan_.iterations(); i++)
-      if (!iterate(state, t, stream)) throw Error("Planner: no sample has a finite cost; is the state finite?");
+    const int most = plan_.iterations();
+    if (o.iterations < 0 || o.iterations > most)
+      throw Error("Planner: iterations is " + std::to_string(o.iterations) + ", expected 0 to " + std::to_string(most));
+    for (done_ = 0; done_ < (o.iterations > 0 ? o.iterations : most); done_++) {
+      if (done_ > 0 && o.iterations == 0 && spent + iteration_.seconds() > o.budget) break;
+      if (!iterate(state, t, o.stream)) throw Error("Planner: no sample has a finite cost; is the state finite?");
+      const double now = std::chrono::duration<double>(Clock::now() - begin).count();
+      if (warm_) iteration_.add(now - spent);
+      spent = now, warm_ = true;
+    }
   } catch (...) {
     plan_.cancel();
     throw;

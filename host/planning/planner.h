@@ -11,14 +11,25 @@
 // at a time may call a Planner, except for control(), which any thread may call at any time. After warm() the calls of
 // one thread on the host allocate nothing.
 #pragma once
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "host/planning/expected_time.h"
 #include "host/planning/sampled_plan.h"
 #include "host/simulation/rollout.h"
 
 namespace featherstorm {
+
+struct CommandOptions {
+  // Time of the call [s]. No iteration after the first one begins that is not expected (expected_time.h) to end within it.
+  double budget = std::numeric_limits<double>::infinity();
+  // The number of iterations, whatever they take: a log of Planner::iterations() replays bit for bit. 0: those of the plan,
+  // within the budget.
+  int iterations = 0;
+  void* stream = nullptr;
+};
 
 class Planner {
  public:
@@ -32,8 +43,10 @@ class Planner {
   // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device
   // in   t      the state's time [s], at which the plan begins: the last plan is shifted by the time that has passed. None:
   //             a control step has passed, and the rollouts begin at 0
-  // Throws Error if time runs backwards or no sample has a finite cost; the plan is then unchanged.
-  std::span<const double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
+  // Throws Error if time runs backwards, no sample has a finite cost, or iterations are not 0 to those of the plan; the plan
+  // is then unchanged.
+  std::span<const double> command(const RolloutArrays& state, std::optional<double> t = {},
+                                  const CommandOptions& options = {});
   // Improve the plan without a shift; return its controls (T n). Errors as of command.
   const std::vector<double>& improve(const RolloutArrays& state, double t = 0, void* stream = nullptr);
   // Compute the control u (n) that acts at a time [s], of the last plan that begins by then: not yet that of a plan for a
@@ -46,14 +59,18 @@ class Planner {
   const std::vector<double>& plan() const { return controls_; }       // (T n)
   const std::vector<double>& knots() const { return plan_.knots(); }  // (K n)
   double cost() const { return plan_.cost(); }                        // of the best sample of the last iteration
+  int iterations() const { return done_; }                            // of the last call
 
  private:
-  void improve(double elapsed, const RolloutArrays& state, double t, void* stream);
+  void improve(double elapsed, const RolloutArrays& state, double t, const CommandOptions& options);
   bool iterate(const RolloutArrays& state, double t, void* stream);
 
   const Rollout& rollout_;
   SampledPlan plan_;
   double t_ = 0;  // beginning of the plan
+  int done_ = 0;
+  bool warm_ = false;       // the kernels are made
+  ExpectedTime iteration_;  // of a warm one
   std::vector<double> controls_;
   Buffer costs_, samples_;
   std::vector<SequenceMemory> knots_;  // of the samples, in samples_

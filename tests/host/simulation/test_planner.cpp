@@ -234,6 +234,31 @@ TEST(Planner, GivesTheSamePlansForAnyThreadsAndAfterReset) {
   }
 }
 
+// A log of states, times and numbers of iterations gives the same plans again.
+TEST(Planner, EndsWithinItsBudgetAndReplaysFromTheNumbersOfIterations) {
+  const Cart cart;
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+  const int most = 1000000;  // these would take minutes
+  const PlannerOptions options{.horizon = T, .samples = B, .sigma = {3}, .iterations = most};
+  Planner planner(cart.roll, options), again(cart.roll, options);
+  planner.warm(state);
+  for (const double budget : {0.0, 2e-3, 0.2}) {
+    const double t = 0.03 * budget;
+    planner.command(state, t, {.budget = budget});
+    if (budget == 0) EXPECT_EQ(planner.iterations(), 1);
+    if (budget == 0.2) EXPECT_GT(planner.iterations(), 1);
+    EXPECT_LT(planner.iterations(), most);
+    again.command(state, t, {.iterations = planner.iterations()});
+    EXPECT_EQ(again.iterations(), planner.iterations());
+    EXPECT_EQ(again.knots(), planner.knots());
+  }
+  const std::vector<double> knots = planner.knots();
+  EXPECT_EQ(message([&] { planner.command(state, 1, {.iterations = most + 1}); }),
+            "Planner: iterations is 1000001, expected 0 to 1000000");
+  EXPECT_EQ(planner.knots(), knots);
+}
+
 TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
   const Cart cart;
   const auto refused = [&](PlannerOptions o, const std::string& words) {
