@@ -8,6 +8,7 @@
 //   Rollout     control sequences over a horizon, with costs, for planning
 //   Planner     predictive sampling, MPPI and the cross-entropy method over a Rollout
 //   Ilqr        plans by gradients, iterative LQR with bounds, for costs that are residuals
+//   Receding    a planner in a thread of its own, for a robot in real time
 //   Reduction   least values and weighted means over samples, for planners of your own
 //   Error       thrown for a wrong argument, before anything is written
 //
@@ -21,6 +22,7 @@
 #include "host/memory/buffer.h"
 #include "host/planning/ilqr.h"
 #include "host/planning/planner.h"
+#include "host/planning/receding.h"
 #include "host/robots/robots.h"
 #include "host/rollout/controls.h"
 #include "host/rollout/reduction.h"

@@ -90,7 +90,8 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, cons
       throw Error("Planner: iterations is " + std::to_string(o.iterations) + ", expected 0 to " + std::to_string(most));
     for (done_ = 0; done_ < (o.iterations > 0 ? o.iterations : most); done_++) {
       if (done_ > 0 && o.iterations == 0 && spent + iteration_.seconds() > o.budget) break;
-      if (!iterate(state, t, o.stream)) throw Error("Planner: no sample has a finite cost; is the state finite?");
+      if (!iterate(state, t, o.stream))
+        throw PlanningError("Planner: no sample has a finite cost; is the state finite?");
       const double now = std::chrono::duration<double>(Clock::now() - begin).count();
       if (warm_) iteration_.add(now - spent);
       spent = now, warm_ = true;
@@ -127,6 +128,10 @@ Predictor::Predictor(Evaluator& evaluator, const RolloutOptions& options)
   controls_.name = "u", controls_.sigma.assign(static_cast<std::size_t>(rollout_.controls()), 0.0);
   arrays_.made = &controls_, arrays_.q_final = q_.ref(), arrays_.v_final = v_.ref();
   if (m.world.na > 0) arrays_.act_final = act_.ref();
+}
+
+void Predictor::warm(const Planner& planner, const RolloutArrays& state) {
+  this->state(planner, state, 0, std::max(0.25, rollout_.dt()));
 }
 
 const RolloutArrays& Predictor::state(const Planner& planner, const RolloutArrays& state, double t, double latency) {

@@ -19,8 +19,12 @@
 #include "host/planning/expected_time.h"
 #include "host/planning/sampled_plan.h"
 #include "host/simulation/rollout.h"
+#include "host/system/error.h"
 
 namespace featherstorm {
+
+// No sample of an iteration has a finite cost: the state is not finite, or every sample diverges.
+struct PlanningError : Error { using Error::Error; };
 
 struct CommandOptions {
   // Time of the call [s]. No iteration after the first one begins that is not expected (expected_time.h) to end within it.
@@ -43,8 +47,8 @@ class Planner {
   // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device
   // in   t      the state's time [s], at which the plan begins: the last plan is shifted by the time that has passed. None:
   //             a control step has passed, and the rollouts begin at 0
-  // Throws Error if time runs backwards, no sample has a finite cost, or iterations are not 0 to those of the plan; the plan
-  // is then unchanged.
+  // Throws PlanningError if no sample has a finite cost, and Error if time runs backwards or iterations are not 0 to those
+  // of the plan; the plan is then unchanged.
   std::span<const double> command(const RolloutArrays& state, std::optional<double> t = {},
                                   const CommandOptions& options = {});
   // Improve the plan without a shift; return its controls (T n). Errors as of command.
@@ -94,6 +98,8 @@ class Predictor {
   // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.
   // A call with no more steps than one before allocates nothing.
   const RolloutArrays& state(const Planner& planner, const RolloutArrays& state, double t, double latency);
+  // Make the kernels and the memory for latencies up to a quarter of a second.
+  void warm(const Planner& planner, const RolloutArrays& state);
 
  private:
   Rollout rollout_;

@@ -14,7 +14,7 @@
 
 #include "host/engine/evaluator.h"
 #include "host/load/load.h"
-#include "host/planning/planner.h"
+#include "host/planning/receding.h"
 #include "host/rollout/reduction.h"
 #include "host/rollout/sequence.h"
 
@@ -156,6 +156,25 @@ TEST(Allocations, AWarmPlanHasNone) {
       EXPECT_NE(planner.plan(), plan);
     }
   }
+}
+
+TEST(Allocations, AThreadThatPlansHasNone) {
+  const Robot robot = load("go2");
+  Evaluator dynamics(robot, {.threads = 1});
+  const RolloutOptions options{.stepping = {.dt = 0.02}};
+  const Rollout roll(dynamics, options);
+  Planner planner(roll, {.horizon = 8, .samples = 40, .knots = 4});
+  Receding receding(planner, dynamics, options);
+  std::vector<double> x(robot.q0.begin(), robot.q0.end()), u(18);
+  x.resize(robot.q0.size() + 18);
+  const auto wait_for = [&](long plans) {
+    while (receding.plans() < plans) {
+      receding.submit(x, receding.clock()), receding.control(receding.clock(), u);
+      std::this_thread::yield();
+    }
+  };
+  wait_for(2);
+  EXPECT_EQ(allocations_of([&] { wait_for(12); }), 0);
 }
 
 // A control takes about 0.1 us with the engine's optimisation; the bound is for busy machines and sanitizers.

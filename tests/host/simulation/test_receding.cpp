@@ -1,0 +1,191 @@
+// A planner in a thread against the same plans without one, under a clock that the test sets.
+#include "host/planning/receding.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "host/planning/plan_history.h"
+#include "tests/host/simulation/worlds.h"
+
+namespace featherstorm::test_receding {
+namespace {
+
+using namespace testing;
+
+RolloutOptions pushed_cart() {
+  RolloutOptions o;
+  o.stepping = {.dt = 0.05, .substeps = 5}, o.controls = 1, o.parameters = 1, o.precision = Precision::float64;
+  o.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
+    return {{u[0], Expr(0.0)}};
+  };
+  o.cost = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) {
+    return (x.q[0] - goal[0]) * (x.q[0] - goal[0]) + 0.01 * x.v[0] * x.v[0] + 1e-4 * u[0] * u[0];
+  };
+  return o;
+}
+
+struct Cart {
+  Robot robot = load("cartpole");
+  Evaluator evaluator{robot, {.threads = 1}};
+  RolloutOptions options = pushed_cart();
+  Rollout roll{evaluator, options};
+  Planner planner{roll, {.horizon = 10, .samples = 64, .sigma = {3}, .iterations = 2, .knots = 4}};
+  std::atomic<double> now{0};
+  Receding receding;
+  explicit Cart(std::optional<double> latency = {})
+      : receding(planner, evaluator, options,
+                 {.clock = [this] { return now.load(); }, .latency = latency, .p = {0.5}}) {}
+
+  // Plan for a state, ready `age` after it was measured.
+  void plan(const std::vector<double>& x, double t, double age, std::span<const double> p = {}) {
+    const RecedingStats before = receding.stats();
+    now = t + age;
+    receding.submit(x, t, p);
+    const auto done = [&] {
+      const RecedingStats s = receding.stats();
+      return s.plans + s.failed > before.plans + before.failed;
+    };
+    while (!done()) std::this_thread::yield();
+  }
+  double control(double t) const {
+    double u;
+    receding.control(t, {&u, 1});
+    return u;
+  }
+};
+
+const std::vector<double> ages = {0.02, 0.02, 0.02, 0.06, 0.03, 0.01, 0.01, 0.01};
+
+TEST(Receding, PlansForThePredictedStateWithTheLatencyThatItHasMeasured) {
+  Cart cart, other;
+  Predictor predictor(other.evaluator, other.options);
+  ExpectedTime expected;
+  long late = 0;
+  for (std::size_t k = 0; k < ages.size(); k++) {
+    const double t = 0.05 * static_cast<double>(k), place = 0.01 * static_cast<double>(k), latency = expected.seconds();
+    const std::vector<double> goal = {k < 4 ? 0.5 : 1.0};
+    cart.plan({place, 0.1, 0, 0}, t, ages[k], k == 4 ? goal : std::vector<double>());
+    const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+    *q.component<double>(0) = place, *q.component<double>(1) = 0.1;
+    const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = goal};
+    other.planner.command(predictor.state(other.planner, state, t, latency), t + latency);
+    ASSERT_EQ(cart.planner.knots(), other.planner.knots()) << "plan " << k;
+    EXPECT_EQ(cart.control(t + 0.07), other.control(t + 0.07));
+    if (k == 0) continue;
+    const double age = t + ages[k] - t;
+    late += age > latency + 1e-4;
+    expected.add(age);
+    EXPECT_NEAR(cart.receding.expected_latency(), expected.seconds(), 1e-12);
+  }
+  const RecedingStats s = cart.receding.stats();
+  EXPECT_EQ(s.plans, 8);
+  EXPECT_EQ(s.failed, 0);
+  EXPECT_EQ(s.iterations, 2);
+  EXPECT_EQ(s.late, late);
+  EXPECT_GT(late, 1);
+  EXPECT_LT(late, 7);
+  EXPECT_NEAR(s.age.p50, 0.02, 1e-12);
+  EXPECT_NEAR(s.age.p99, 0.06, 1e-12);
+  EXPECT_GT(s.spent.p50, 0);
+  EXPECT_GE(s.spent.p95, s.spent.p50);
+  EXPECT_GE(s.spent.p99, s.spent.p95);
+}
+
+TEST(Receding, ALatencyCanBeGiven) {
+  Cart cart(0.04);
+  EXPECT_EQ(cart.receding.expected_latency(), 0.04);
+  for (int k = 0; k < 3; k++) cart.plan({0, 0, 0, 0}, 0.1 * k, 0.03);
+  EXPECT_EQ(cart.receding.stats().late, 0);
+  cart.plan({0, 0, 0, 0}, 0.3, 0.05);
+  EXPECT_EQ(cart.receding.stats().late, 1);
+  EXPECT_EQ(cart.receding.expected_latency(), 0.04);
+  const double before = cart.control(0.3);
+  cart.plan({5, 0, 0, 0}, 0.4, 0.03);  // acts from 0.44 on
+  EXPECT_NE(cart.control(0.44), before);
+}
+
+TEST(Receding, KeepsItsPlanAfterOneThatFailed) {
+  Cart cart;
+  cart.plan({0, 0, 0, 0}, 0, 0.01);
+  const double before = cart.control(0.1);
+  cart.plan({NAN, 0, 0, 0}, 0.05, 0.01);
+  EXPECT_EQ(cart.receding.stats().failed, 1);
+  EXPECT_EQ(cart.receding.plans(), 1);
+  EXPECT_EQ(cart.control(0.1), before);
+  cart.plan({0.2, 0, 0, 0}, 0.1, 0.01);
+  EXPECT_EQ(cart.receding.plans(), 2);
+  EXPECT_NE(cart.control(0.1), before);
+}
+
+TEST(Receding, TellsTheErrorThatHasEndedItsThread) {
+  const Robot robot = load("cartpole");
+  Evaluator evaluator(robot, {.threads = 1});
+  const RolloutOptions options = pushed_cart();
+  const Rollout roll(evaluator, options);
+  Planner planner(roll, {.horizon = 4, .samples = 8});
+  const std::vector<double> x(4);
+  Receding receding(planner, evaluator, options);  // without p
+  EXPECT_EQ(message([&] {
+              for (;;) receding.submit(x, 0), std::this_thread::yield();
+            }),
+            "p has 0 numbers, expected 1, or as many for each step");
+  EXPECT_EQ(message([&] { receding.submit({x.data(), 3}, 0); }),
+            "p has 0 numbers, expected 1, or as many for each step");
+  receding.stop(), receding.stop();
+
+  Cart cart;
+  EXPECT_EQ(message([&] { cart.receding.submit({x.data(), 3}, 0); }),
+            "Receding: x has 3 numbers, expected 4, those of q, v and act");
+  EXPECT_EQ(message([&] { cart.receding.submit(x, 0, {x.data(), 2}); }),
+            "Receding: p has 2 numbers, expected 1 as the options have");
+  EXPECT_EQ(message([&] { Cart of(-1); }), "Receding: latency is -1.000000, expected 0 or more");
+}
+
+// Threads submit and ask for controls while plans are made.
+TEST(Receding, ServesManyThreads) {
+  Cart cart(0.0);
+  std::atomic<bool> wrong{false};
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 3; k++)
+    threads.emplace_back([&] {
+      const std::vector<double> x(4);
+      while (cart.receding.plans() < 40) {
+        cart.receding.submit(x, cart.now);
+        if (!std::isfinite(cart.control(cart.now))) wrong = true;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_FALSE(wrong);
+}
+
+// A plan's numbers are all from one plan, the newest or one that was the newest when the call began.
+TEST(PlanHistory, IsReadWhileItIsWritten) {
+  PlanHistory plans;
+  plans.reset(std::vector<double>(20, 0.0));
+  plans.make_memory();
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int k = 1; k <= 20000; k++) plans.add(k, 0, std::vector<double>(20, k));
+    done = true;
+  });
+  double last = 0;
+  long mixed = 0, backwards = 0, reads = 0;
+  do {
+    double lowest = 0, highest = 0, begins = 0;
+    plans.acting(0, [&](double at, const auto& knot) {
+      begins = at, lowest = highest = knot(0);
+      for (long k = 1; k < 20; k++) lowest = std::min(lowest, knot(k)), highest = std::max(highest, knot(k));
+    });
+    reads++, mixed += lowest != highest || begins != highest, backwards += highest < last;
+    last = highest;
+  } while (!done);
+  writer.join();
+  EXPECT_EQ(mixed, 0);
+  EXPECT_EQ(backwards, 0);
+  EXPECT_GT(reads, 1);
+  plans.acting(-1, [&](double, const auto& knot) { EXPECT_EQ(knot(0), 0) << "no plan acts yet"; });
+}
+
+}  // namespace
+}  // namespace featherstorm::test_receding
