@@ -26,6 +26,12 @@ void copy_state(const RolloutArrays& from, RolloutArrays& to) {
   for (const auto& [name, array] : from.parameters) to.parameters.find(name)->second = array;
 }
 
+ArrayRef rows_of(ArrayRef a, long first, long count) {
+  a.data = static_cast<char*>(a.data) + first * a.instance_stride * static_cast<long>(bytes_of(a.precision));
+  a.instances = count, a.padded = false;
+  return a;
+}
+
 }  // namespace
 
 Planner::Planner(const Rollout& rollout, const PlannerOptions& options)
@@ -35,13 +41,12 @@ Planner::Planner(const Rollout& rollout, const PlannerOptions& options)
       updater_(plan_.options().update, options.samples, plan_.knot_count(), rollout.controls(), rollout.precision(),
                options.device, rollout.threads()) {
   const long n = rollout.controls();
-  costs_ = Buffer(rollout.precision(), options.samples, 1, options.device);
+  costs_ = Buffer(rollout.precision(), options.models * options.samples, 1, options.device);
   samples_ = Buffer(rollout.precision(), options.samples, plan_.knot_count() * n, options.device);
   ArrayRef step = samples_.ref();
   step.components = n;
   knots_ = {{"u", step, true, n * samples_.stride()}};
   draw_.array("u", n);
-  arrays_.costs = costs_.ref();
   made_ = plan_.interpolated(knots_[0]);
   if (plan_.interpolates()) arrays_.made = &made_;
   else arrays_.u = knots_[0];
@@ -109,7 +114,13 @@ bool Planner::iterate(const RolloutArrays& state, double t, void* stream) {
   const long B = plan_.options().samples;
   draw_.run(plan_.knot_count(), B, {}, {}, knots_, &plan_.samples(), stream);
   copy_state(state, arrays_);
-  rollout_.run(plan_.options().horizon, B, arrays_, t, stream);
+  const long models = plan_.options().models;
+  for (long m = 0; m < models; m++) {
+    arrays_.costs = models > 1 ? rows_of(costs_.ref(), m * B, B) : costs_.ref();
+    for (const auto& [name, array] : state.parameters)
+      if (array.instances == models) arrays_.parameters.find(name)->second = rows_of(array, m, 1);
+    rollout_.run(plan_.options().horizon, B, arrays_, t, stream);
+  }
   return plan_.update(updater_, costs_.ref(), knots_[0], stream);
 }
 
@@ -145,6 +156,7 @@ const RolloutArrays& Predictor::state(const Planner& planner, const RolloutArray
     planner.control(t + rollout_.dt() * static_cast<double>(k),
                     std::span(controls_.mean).subspan(static_cast<std::size_t>(k * n), static_cast<std::size_t>(n)));
   copy_state(state, arrays_);
+  for (auto& [name, array] : arrays_.parameters) array = rows_of(array, 0, 1);
   rollout_.run(steps, 1, arrays_, t);
   after_.q = arrays_.q_final, after_.v = arrays_.v_final;
   if (arrays_.act_final.data) after_.act = arrays_.act_final;

@@ -44,7 +44,8 @@ class Planner {
   void warm(const RolloutArrays& state);
   // Return the control (n) for a state, from an improved plan. It is valid until the next call.
   //
-  // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device
+  // in   state  q, v, and where needed act, p and parameters, a row each, of the rollout's precision, on the planner's device.
+  //             Parameters may have a row for each of the plan's models
   // in   t      the state's time [s], at which the plan begins: the last plan is shifted by the time that has passed. None:
   //             a control step has passed, and the rollouts begin at 0
   // Throws PlanningError if no sample has a finite cost, and Error if time runs backwards or iterations are not 0 to those
@@ -94,7 +95,8 @@ class Predictor {
   // not used.
   Predictor(Evaluator& evaluator, const RolloutOptions& options);
 
-  // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters. The substeps of the rollout
+  // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters, of several models by the
+  // first one. The substeps of the rollout
   // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.
   // A call with no more steps than one before allocates nothing.
   const RolloutArrays& state(const Planner& planner, const RolloutArrays& state, double t, double latency);

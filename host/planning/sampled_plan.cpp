@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "host/memory/device.h"
@@ -66,6 +67,9 @@ SampledPlan::SampledPlan(PlannerOptions options, long n, Precision precision)
   check_count("iterations", o.iterations, 1, most), check_count("first_iterations", o.first_iterations, 0, most);
   check_count("knots", o.knots, 0, o.horizon);
   knots_ = o.knots > 0 ? o.knots : o.horizon;
+  check_count("models", o.models, 1, most);
+  if (!(o.worst >= 0 && o.worst <= 1))
+    throw Error("Planner: worst is " + std::to_string(o.worst) + ", expected 0 to 1");
   if (o.first_iterations == 0) o.first_iterations = o.iterations;
   o.lower = per_control("lower", o.lower, n), o.upper = per_control("upper", o.upper, n);
   o.sigma_min = per_control("sigma_min", o.sigma_min, n);
@@ -177,8 +181,9 @@ Controls SampledPlan::interpolated(const SequenceMemory& knots) const {
 }
 
 bool SampledPlan::update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream) {
-  const NextPlan& next =
-      updater.update(options_.noise_cost > 0 ? with_noise_cost(costs, knots, stream) : costs, knots, stream);
+  ArrayRef all = options_.models > 1 ? over_models(costs, stream) : costs;
+  if (options_.noise_cost > 0) all = with_noise_cost(all, knots, stream);
+  const NextPlan& next = updater.update(all, knots, stream);
   if (next.best.index < 0) return false;
   now_.cost = next.best.value;
   for (std::size_t k = 0; k < next.mean.size(); k++)
@@ -196,6 +201,39 @@ bool SampledPlan::update(PlanUpdater& updater, const ArrayRef& costs, const Sequ
   return true;
 }
 
+// Return the costs (B, 1) of samples from their costs (models B, 1), on the same device.
+ArrayRef SampledPlan::over_models(const ArrayRef& costs, void* stream) {
+  const long R = options_.models, B = costs.instances / R;
+  if (costs.instances != R * options_.samples)
+    throw Error("Planner: costs have " + std::to_string(costs.instances) + " rows, expected " +
+                std::to_string(R * options_.samples));
+  Buffer copied;
+  const ArrayRef given = on_the_host(costs, copied, stream);
+  const Buffer sum = costs_on_the_host(B, costs.device, stream);
+  const double w = std::max(options_.worst * static_cast<double>(R), 1.0);
+  greatest_.resize(static_cast<std::size_t>(R));
+  for (long i = 0; i < B; i++) {
+    for (long m = 0; m < R; m++) {
+      const double c = number(given, (m * B + i) * given.instance_stride);
+      greatest_[static_cast<std::size_t>(m)] = std::isfinite(c) ? c : std::numeric_limits<double>::infinity();
+    }
+    std::sort(greatest_.begin(), greatest_.end(), std::greater());
+    double total = 0, left = w;
+    for (long m = 0; m < R && left > 0; m++, left--)
+      total += std::min(left, 1.0) * greatest_[static_cast<std::size_t>(m)];
+    sum.component<double>(0)[i] = total / w;
+  }
+  if (costs.device != on_host) copy(sum.ref(), costs_.ref(), stream);
+  return costs_.ref();
+}
+
+// Return memory on the host for costs_ (B, 1), which are on a device.
+Buffer SampledPlan::costs_on_the_host(long B, int device, void* stream) {
+  if (costs_.ref().instances != B || costs_.device() != device)
+    costs_ = Buffer(Precision::float64, B, 1, device, stream);
+  return device == on_host ? costs_ : Buffer(Precision::float64, B, 1);
+}
+
 // Return costs (B, 1) with MPPI's term of the noise, on the device of the costs.
 ArrayRef SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream) {
   Buffer copies[2];
@@ -207,9 +245,7 @@ ArrayRef SampledPlan::with_noise_cost(const ArrayRef& costs, const SequenceMemor
     throw Error("Planner: knots on a device have gaps between their steps");
   const ArrayRef y = on_the_host(all, copies[1], stream);
   const long step = all.device == on_host ? knots.step_stride : n_ * y.component_stride;
-  if (costs_.ref().instances != B || costs_.device() != costs.device)
-    costs_ = Buffer(Precision::float64, B, 1, costs.device, stream);
-  const Buffer sum = costs.device == on_host ? costs_ : Buffer(Precision::float64, B, 1);
+  const Buffer sum = costs_on_the_host(B, costs.device, stream);
   for (long i = 0; i < B; i++) {
     double term = 0;
     for (long k = 0; k < knots_; k++)

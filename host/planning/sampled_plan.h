@@ -48,6 +48,12 @@ struct PlannerOptions {
   // Iterations of the first call after a reset; 0: as many as in others. Those that others do not have come first, with
   // the noise of the first iteration.
   int first_iterations = 0;
+  // Sets of the robot's parameters that each sample is simulated with, for a plan that does well with all of them. The cost
+  // of a sample is then the mean of the share `worst` of its greatest costs: 1 their mean, 0 the greatest. Rockafellar and
+  // Uryasev 2000, Optimization of Conditional Value-at-Risk:
+  //   cost = (sum of the k greatest + (w - k) c) / w,   w = max(worst models, 1), k = floor(w), c the next one
+  int models = 1;
+  double worst = 1;
   int device = on_host;  // where the samples of a Planner lie
 };
 
@@ -76,8 +82,9 @@ class SampledPlan {
   const Controls& samples();
   // The controls of T steps that an array of knots (B, K, n) means. Without knots between steps use the array itself.
   Controls interpolated(const SequenceMemory& knots) const;
-  // Improve the plan by the costs (B, 1) of the samples, of either precision, and their knots (B, K, n). Returns false,
-  // and changes nothing, if no cost is finite. Waits for the stream. The second call on the host allocates nothing.
+  // Improve the plan by the costs (models B, 1) of the samples, of either precision, and their knots (B, K, n). Sample i has
+  // with model m the cost m B + i; one that is not finite spoils the sample. Returns false, and changes nothing, if no cost
+  // is finite. Waits for the stream. The second call on the host allocates nothing.
   bool update(PlanUpdater& updater, const ArrayRef& costs, const SequenceMemory& knots, void* stream = nullptr);
   // End a call. begins: the time of the plan's beginning [s];  acts: the time from which it acts, which is later if the
   // plan is for a state that was not predicted. NaN: the plan has no time.
@@ -111,6 +118,8 @@ class SampledPlan {
   double clipped(double x, std::size_t control) const;
   void control_at(double step, const auto& knot, double* u) const;
   void choose_sigma();
+  Buffer costs_on_the_host(long B, int device, void* stream);
+  ArrayRef over_models(const ArrayRef& costs, void* stream);
   ArrayRef with_noise_cost(const ArrayRef& costs, const SequenceMemory& knots, void* stream);
 
   PlannerOptions options_;
@@ -121,7 +130,8 @@ class SampledPlan {
   PlanHistory made_;
   std::vector<double> sigma_;  // (K n) of the iteration
   Controls samples_;
-  Buffer costs_;  // (B, 1) with the noise's term
+  Buffer costs_;                  // (B, 1) over models, or with the noise's term
+  std::vector<double> greatest_;  // of the models' costs
   int iteration_ = 0;
   bool adapted_ = false;
 };

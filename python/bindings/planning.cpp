@@ -24,17 +24,17 @@ PlanUpdate kind_of(const std::string& kind) {
 // A PlanUpdater, and what draws the samples that it is given.
 class PyPlanUpdater {
   // The rows of one plan's samples in an array for several.
-  ArrayRef rows(ArrayRef a, long first) const {
-    if (first < 0 || first + samples_ > a.instances)
-      throw Error("an array has " + std::to_string(a.instances) + " rows, expected " +
-                  std::to_string(first + samples_));
+  ArrayRef rows(ArrayRef a, long first, long models = 1) const {
+    const long count = models * samples_;
+    if (first < 0 || first + count > a.instances)
+      throw Error("an array has " + std::to_string(a.instances) + " rows, expected " + std::to_string(first + count));
     a.data = static_cast<char*>(a.data) + first * a.instance_stride * static_cast<long>(bytes_of(a.precision));
-    a.instances = samples_, a.padded = false;
+    a.instances = count, a.padded = false;
     return a;
   }
-  auto with_arrays(nb::object costs, nb::object samples, long first, const auto& f) {
+  auto with_arrays(nb::object costs, nb::object samples, long first, long models, const auto& f) {
     OpenArrays open;
-    const ArrayRef c = rows(open(costs, "costs", false).memory.array, first);
+    const ArrayRef c = rows(open(costs, "costs", false).memory.array, first, models);
     SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
     x.array = rows(x.array, first);
     nb::gil_scoped_release release;
@@ -61,12 +61,12 @@ class PyPlanUpdater {
     draw_.run(steps_, samples_, {}, {}, {knots}, &samples, reinterpret_cast<void*>(stream));
   }
   NextPlan next_plan(nb::object costs, nb::object samples, std::uintptr_t stream) {
-    return with_arrays(costs, samples, 0, [&](const ArrayRef& c, const SequenceMemory& x) {
+    return with_arrays(costs, samples, 0, 1, [&](const ArrayRef& c, const SequenceMemory& x) {
       return updater_.update(c, x, reinterpret_cast<void*>(stream));
     });
   }
   bool update(SampledPlan& plan, nb::object costs, nb::object knots, long first, std::uintptr_t stream) {
-    return with_arrays(costs, knots, first, [&](const ArrayRef& c, const SequenceMemory& x) {
+    return with_arrays(costs, knots, first, plan.options().models, [&](const ArrayRef& c, const SequenceMemory& x) {
       return plan.update(updater_, c, x, reinterpret_cast<void*>(stream));
     });
   }
@@ -129,7 +129,8 @@ void bind_planning(nb::module_& module) {
       .def(
           "update", &PyPlanUpdater::update, nb::arg("plan"), nb::arg("costs"), nb::arg("knots"), nb::arg("first") = 0,
           nb::arg("stream") = 0,
-          "Improve a SampledPlan by the costs (B, 1) of its samples and their knots. Return False if no cost is finite.");
+          "Improve a SampledPlan by the costs (models B, 1) of its samples and their knots (B, K, n). Return False if no "
+          "cost is finite.");
   nb::class_<SampledPlan>(module, "SampledPlan",
                           "A plan of controls given by knots, and the samples about it (host/planning/sampled_plan.h).")
       .def(
@@ -137,17 +138,18 @@ void bind_planning(nb::module_& module) {
           [](SampledPlan* self, long horizon, long samples, long n, const std::string& dtype, const std::string& kind,
              const std::vector<double>& sigma, const std::vector<double>& lower, const std::vector<double>& upper,
              int iterations, int first_iterations, long knots, int interpolation, std::uint64_t seed,
-             const std::vector<double>& sigma_min, double adapt, double noise_cost) {
+             const std::vector<double>& sigma_min, double adapt, double noise_cost, int models, double worst) {
             PlannerOptions o;
             o.horizon = horizon, o.samples = samples, o.update.kind = kind_of(kind), o.sigma = sigma, o.lower = lower,
             o.upper = upper, o.iterations = iterations, o.first_iterations = first_iterations, o.knots = knots,
             o.interpolation = static_cast<Interpolation>(interpolation), o.seed = seed, o.sigma_min = sigma_min,
-            o.adapt = adapt, o.noise_cost = noise_cost;
+            o.adapt = adapt, o.noise_cost = noise_cost, o.models = models, o.worst = worst;
             new (self) SampledPlan(std::move(o), n, precision_of(dtype));
           },
           nb::arg("horizon"), nb::arg("samples"), nb::arg("n"), nb::arg("dtype"), nb::arg("kind"), nb::arg("sigma"),
           nb::arg("lower"), nb::arg("upper"), nb::arg("iterations"), nb::arg("first_iterations"), nb::arg("knots"),
-          nb::arg("interpolation"), nb::arg("seed"), nb::arg("sigma_min"), nb::arg("adapt"), nb::arg("noise_cost"))
+          nb::arg("interpolation"), nb::arg("seed"), nb::arg("sigma_min"), nb::arg("adapt"), nb::arg("noise_cost"),
+          nb::arg("models"), nb::arg("worst"))
       .def("reset", &SampledPlan::reset, nb::arg("plan") = std::vector<double>(),
            "Begin anew with controls (T n) or knots (K n); without numbers with the controls nearest to zero.")
       .def("begin", &SampledPlan::begin, nb::arg("elapsed"), "Begin a call, so many control steps after the last one.")

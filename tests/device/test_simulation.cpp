@@ -106,6 +106,7 @@ TEST(DevicePlanner, PlansAsTheHosts) {
                              .interpolation = Interpolation::Cubic,
                              .adapt = 0.5,
                              .noise_cost = 0.01,
+                             .models = 2,
                              .device = where});
       const Buffer q = noise(p, 1, 2, 0.1, 1, where), v = noise(p, 1, 2, 0.1, 2, where);
       for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});

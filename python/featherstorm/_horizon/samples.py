@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 
 class Samples:
-    """Samples as knots (robots samples, K, nu) of a dtype and their costs, on the device of `library`.
+    """Samples as knots (robots models samples, K, nu) of a dtype and their costs, on the device of `library`.
 
     name      for messages
     robots    number of plans, whose samples stand one after the other
+    models    how often the samples of a plan stand one after the other, the same each time
     options   of the update: kind, temperature and others (host/planning/plan_updater.h)
     threads   for sums on the CPU
     """
@@ -38,9 +39,10 @@ class Samples:
         threads: int,
         options: dict[str, Any],
         robots: int = 1,
+        models: int = 1,
     ) -> None:
-        self.name, self.library, self.options, self.count = name, library, options, shape[0]
-        self.shape = count, K, nu = robots * shape[0], *shape[1:]
+        self.name, self.library, self.options, self.count, self.models = name, library, options, shape[0], models
+        self.shape = count, K, nu = robots * models * shape[0], *shape[1:]
         self.updater = _featherstorm.PlanUpdater(
             **options, samples=self.count, steps=K, n=nu, dtype=dtype,
             device=library.device, threads=threads, stream=library.stream,
@@ -56,7 +58,8 @@ class Samples:
     def draw(self, plans: Sequence[_featherstorm.SampledPlan]) -> Array:
         """Return the samples of an iteration as knots; they stay valid until the next one is drawn."""
         for k, plan in enumerate(plans):
-            self.updater.draw(plan, self.memory, k * self.count, self.library.stream)
+            for m in range(k * self.models, (k + 1) * self.models):
+                self.updater.draw(plan, self.memory, m * self.count, self.library.stream)
         return self.knots
 
     def controls(self, weights: Array, lower: list[float], upper: list[float]) -> Array:
@@ -69,7 +72,7 @@ class Samples:
         return out
 
     def update(self, plans: Sequence[_featherstorm.SampledPlan], costs: Array) -> list[bool]:
-        """Improve the plans by the costs (robots samples,) of the drawn samples; False where none is finite.
+        """Improve the plans by the costs (robots models samples,) of the drawn samples; False where none is finite.
 
         Errors: ValueError for costs of another shape.
         """
@@ -78,6 +81,6 @@ class Samples:
             raise shape_error(self.name, "costs of the rollout", found, self.shape[:1])
         self.library.fill(self.costs, costs, self.name, "costs")
         return [
-            self.updater.update(plan, self.costs, self.memory, k * self.count, self.library.stream)
+            self.updater.update(plan, self.costs, self.memory, k * self.models * self.count, self.library.stream)
             for k, plan in enumerate(plans)
         ]

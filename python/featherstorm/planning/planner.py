@@ -12,6 +12,7 @@ from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
 from ..noise import INTERPOLATIONS, interpolation_weights
 from ..rollout import Rollout
+from .models import first_of, with_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,11 @@ class Planner:
     robots           None: one plan. R: a plan for each of R robots of the model, improved in one call. Then x is (R, nx),
                      p (np,) or (R, np), controls are (R, nu) and plans (R, ...). Plan k is that of a planner of its
                      own with the seed `seed` + k
+    models           number M of sets of the model's bound parameters (Model.bind): those with M rows have a row for each
+                     set. Each sample is simulated with every set: the rollout gets M samples rows, those of a set one
+                     after the other. Predictions use the first set
+    risk             cost of a sample from its costs with all models: "mean", "max", or a number a, 0 < a <= 1: the mean
+                     of the share a of its greatest costs, CVaR (host/planning/sampled_plan.h)
 
     U (horizon, nu)  controls of the plan;  plan_knots (K, nu)  its knots;  t0  its beginning [s]
     cost             of the best sample of the last iteration, with robots (R,)
@@ -74,6 +80,8 @@ class Planner:
         dtype: npt.DTypeLike = "float32",
         dt: float | None = None,
         robots: int | None = None,
+        models: int = 1,
+        risk: str | float = "mean",
     ) -> None:
         name = type(self).__name__
         if not callable(rollout):
@@ -89,13 +97,17 @@ class Planner:
         first = iterations if first_iterations is None else first_iterations
         counts = {
             "horizon": horizon, "nu": nu, "samples": samples, "iterations": iterations, "first_iterations": first,
-            "knots": 1 if knots is None else knots, "robots": 1 if robots is None else robots,
+            "knots": 1 if knots is None else knots, "robots": 1 if robots is None else robots, "models": models,
         }  # fmt: skip
         for what, n in counts.items():
             if int(n) != n or n < 1:
                 raise ValueError(f"{name}: {what} is {n}, expected 1 or more")
         if first < iterations:
             raise ValueError(f"{name}: first_iterations is {first}, expected {iterations} or more, the iterations")
+        named = {"mean": 1.0, "max": 0.0}
+        if risk not in named and (isinstance(risk, str) or not 0 < risk <= 1):
+            raise ValueError(f"{name}: risk is {risk!r}, expected mean, max or a number above 0, at most 1")
+        self.models, self.worst = int(models), float(named.get(risk, risk))  # type: ignore[arg-type]
         self.rollout, self.horizon, self.nu, self.samples = rollout, int(horizon), int(nu), int(samples)
         self.iterations, self.first_iterations = int(iterations), int(first)
         self.seed, self.dtype, self.interpolation = int(seed), np.dtype(dtype), interpolation
@@ -113,10 +125,14 @@ class Planner:
         self.t0: float | None = None
         self._kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self._predicting: Rollout | None = None
+        self._simulated = rollout
+        if self.models > 1 and isinstance(rollout, Rollout):
+            self._simulated = with_models(rollout, name, self.models, self.samples, self.robots or 1)
         self._plans = self._new_plans()
 
     def _new_plans(self) -> list[_featherstorm.SampledPlan]:
         options = {"sigma_min": [], "adapt": 0.0, "noise_cost": 0.0, **self.spread()}
+        options.update(models=self.models, worst=self.worst)
         return [
             _featherstorm.SampledPlan(
                 self.horizon, self.samples, self.nu, self.dtype.name, self.kind, self.sigma.ravel().tolist(),
@@ -237,7 +253,11 @@ class Planner:
             raise TypeError(f"{type(self).__name__}: predict needs a featherstorm.Rollout, not a function of yours")
         if self._predicting is None:
             self._predicting = Rollout(
-                roll.model, roll.dt / roll.substeps, control=roll.control, substeps=1, **{**roll.options, "pairs": None}
+                first_of(roll.model, self.models),
+                roll.dt / roll.substeps,
+                control=roll.control,
+                substeps=1,
+                **{**roll.options, "pairs": None},
             )
         step = self._predicting.dt
         count = round(latency / step)
@@ -314,16 +334,17 @@ class Planner:
     def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
         """Improve the plans; return for which there was no sample with a finite cost."""
         samples, plans = self.samples_in(library), self._plans
+        rollout = self._simulated if self.models > 1 else self.rollout
         failed = np.zeros(len(plans), bool)
         for _ in range(plans[0].iterations):
             knots = samples.draw(plans)
             if self.knots == self.horizon:
-                result = self.rollout(x, knots, **given)
+                result = rollout(x, knots, **given)
             elif getattr(self.rollout, "takes_knots", False):
                 options = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
-                result = self.rollout(x, knots, **options, **given)
+                result = rollout(x, knots, **options, **given)
             else:
-                result = self.rollout(x, samples.controls(self.weights, *self._bounds()), **given)
+                result = rollout(x, samples.controls(self.weights, *self._bounds()), **given)
             failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
             if failed.all():
                 break
@@ -331,14 +352,15 @@ class Planner:
 
     def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""
+        rows = self.models * self.samples
         for name in ("p", "warm"):
             value = given.get(name)
             if value is not None and np.ndim(value) > 1:
                 if np.shape(value)[0] not in (1, self.robots):
                     raise shape_error(type(self).__name__, name, np.shape(value), (len(self._plans), f"n{name}"))
                 if np.shape(value)[0] == self.robots:
-                    given = {**given, name: np.repeat(np.asarray(value, self.dtype), self.samples, 0)}
-        return np.repeat(x, self.samples, 0), given
+                    given = {**given, name: np.repeat(np.asarray(value, self.dtype), rows, 0)}
+        return np.repeat(x, rows, 0), given
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""
@@ -347,7 +369,7 @@ class Planner:
             shape = (self.samples, self.knots, self.nu)
             name = type(self).__name__
             robots = len(self._plans)
-            self._kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options, robots)
+            self._kept[key] = Samples(name, library, shape, self.dtype.name, self.threads, options, robots, self.models)
         self._kept[key].library = library
         return self._kept[key]
 

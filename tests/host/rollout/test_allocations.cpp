@@ -126,9 +126,9 @@ TEST(Allocations, AWarmPlanHasNone) {
     };
     const Rollout roll(dynamics, options);
     const Model<double>& m = robot.model;
-    const Buffer q(Precision::float32, 1, m.nq), v(Precision::float32, 1, m.nv), mass(Precision::float32, 1, m.nb);
+    const Buffer q(Precision::float32, 1, m.nq), v(Precision::float32, 1, m.nv), mass(Precision::float32, 2, m.nb);
     for (int k = 0; k < m.nq; k++) q.component<float>(k)[0] = static_cast<float>(robot.q0[k]);
-    for (int k = 0; k < m.nb; k++) mass.component<float>(k)[0] = 1;
+    for (int k = 0; k < m.nb; k++) mass.component<float>(k)[0] = 1, mass.component<float>(k)[1] = 2;
     RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {1e-3}};
     if (!world) state.parameters["mass"] = mass.ref();
     for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
@@ -139,7 +139,8 @@ TEST(Allocations, AWarmPlanHasNone) {
                              .knots = world ? 0 : 4,
                              .interpolation = Interpolation::Cubic,
                              .adapt = 0.5,
-                             .noise_cost = 0.01});
+                             .noise_cost = 0.01,
+                             .models = world ? 1 : 2});
       Predictor predictor(dynamics, options);
       std::vector<double> u(static_cast<std::size_t>(roll.controls()));
       const std::vector<double> plan = planner.plan();

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/simulation/simulation.h"
+#include "host/trace/parameters.h"
 #include "tests/host/simulation/worlds.h"
 
 namespace featherstorm::test_planner {
@@ -53,14 +54,15 @@ double control_at(const Planner& planner, double t) {
 
 // The samples (B, T) of the first iteration about a plan, and their costs.
 struct Samples { std::vector<double> U, cost; };
-Samples samples_of(const Cart& cart, const RolloutArrays& state, const Controls& noise) {
+Samples samples_of(const Rollout& roll, const RolloutArrays& state, const Controls& noise) {
   const Buffer costs(Precision::float64, B, 1), used(Precision::float64, B, T);
   RolloutArrays a{.q = state.q, .v = state.v, .made = &noise, .p = state.p};
+  a.parameters = state.parameters;
   a.costs = costs.ref();
   ArrayRef step = used.ref();
   step.components = 1;
   a.used = {"u", step, true, used.stride()};
-  cart.roll.run(T, B, a);
+  roll.run(T, B, a);
   return {numbers_of(used.ref()), numbers_of(costs.ref())};
 }
 
@@ -71,7 +73,7 @@ TEST(Planner, UpdatesItsPlanAsTheEquationsSay) {
   Controls noise;
   noise.name = "u", noise.mean.assign(T, 0.0), noise.sigma = {3}, noise.lower = {-2}, noise.upper = {4};
   noise.keep_mean = true, noise.key.seed = 7;
-  const Samples s = samples_of(cart, state, noise);
+  const Samples s = samples_of(cart.roll, state, noise);
   const auto u = [&](long i, long t) { return s.U[i * T + t]; };
   std::vector<long> order(B);
   for (long i = 0; i < B; i++) order[i] = i;
@@ -110,7 +112,7 @@ TEST(Planner, DrawsTheNextIterationWithTheSpreadOfTheElites) {
   const long elites = 8;
   Controls noise;
   noise.name = "u", noise.mean.assign(T, 0.0), noise.sigma = {3}, noise.keep_mean = true;
-  const Samples s = samples_of(cart, state, noise);
+  const Samples s = samples_of(cart.roll, state, noise);
   std::vector<long> order(B);
   for (long i = 0; i < B; i++) order[i] = i;
   std::sort(order.begin(), order.end(), [&](long a, long b) { return s.cost[a] < s.cost[b]; });
@@ -123,7 +125,7 @@ TEST(Planner, DrawsTheNextIterationWithTheSpreadOfTheElites) {
   }
   EXPECT_GT(*std::max_element(noise.sigma.begin(), noise.sigma.end()), 2.5);  // both are there
   EXPECT_EQ(*std::min_element(noise.sigma.begin(), noise.sigma.end()), 2.5);
-  const Samples next = samples_of(cart, state, noise);
+  const Samples next = samples_of(cart.roll, state, noise);
   Planner planner(cart.roll, {.horizon = T,
                               .samples = B,
                               .update = {.kind = PlanUpdate::EliteMean, .elites = elites},
@@ -156,6 +158,57 @@ TEST(Planner, DrivesACartToAGoal) {
     }
     EXPECT_NEAR(numbers_of(s.q())[0], 0.5, 0.1) << "update " << static_cast<int>(update);
   }
+}
+
+TEST(Planner, PlansForSeveralModels) {
+  const Robot robot = load("cartpole");
+  Evaluator evaluator(robot, {.threads = 1, .parameters = {"mass"}});
+  const Rollout roll(evaluator, Cart::options(Precision::float64));
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2), mass(Precision::float64, 3, 2);
+  const std::vector<double> own = parameter_values(robot, "mass");
+  const double factors[] = {0.2, 1, 5};
+  for (int m = 0; m < 3; m++)
+    for (int k = 0; k < 2; k++) mass.component<double>(k)[m] = factors[m] * own[k];
+  RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+  Controls noise;
+  noise.name = "u", noise.mean.assign(T, 0.0), noise.sigma = {3}, noise.keep_mean = true;
+  std::vector<double> U, cost[3];
+  for (int m = 0; m < 3; m++) {
+    ArrayRef row = mass.ref();
+    row.data = mass.component<double>(0) + m, row.instances = 1;
+    state.parameters["mass"] = row;
+    Samples s = samples_of(roll, state, noise);
+    U = s.U, cost[m] = s.cost;
+  }
+  state.parameters["mass"] = mass.ref();
+  const double weights[][3] = {{1. / 3, 1. / 3, 1. / 3}, {1, 0, 0}, {2. / 3, 1. / 3, 0}}, worst[] = {1, 0, 0.5};
+  for (int c = 0; c < 3; c++) {
+    long best = 0;
+    double least = HUGE_VAL;
+    for (long i = 0; i < B; i++) {
+      double all[] = {cost[0][i], cost[1][i], cost[2][i]}, sum = 0;
+      std::sort(all, all + 3, std::greater());
+      for (int k = 0; k < 3; k++) sum += weights[c][k] * all[k];
+      if (sum < least) least = sum, best = i;
+    }
+    Planner planner(roll, {.horizon = T,
+                           .samples = B,
+                           .update = {.kind = PlanUpdate::Best},
+                           .sigma = {3},
+                           .models = 3,
+                           .worst = worst[c]});
+    const std::vector<double>& plan = planner.improve(state);
+    EXPECT_NEAR(planner.cost(), least, 1e-12 * least) << "worst " << worst[c];
+    for (long t = 0; t < T; t++) EXPECT_EQ(plan[t], U[best * T + t]) << "step " << t;
+  }
+  // predictions are those of the first model
+  const Planner planner(roll, {.horizon = T, .samples = B, .models = 3}), one(roll, {.horizon = T, .samples = B});
+  Predictor predictor(evaluator, Cart::options(Precision::float64));
+  v.component<double>(1)[0] = 1;
+  const std::vector<double> after = numbers_of(predictor.state(planner, state, 0, 0.2).v);
+  ArrayRef row = mass.ref();
+  row.instances = 1, state.parameters["mass"] = row;
+  EXPECT_EQ(numbers_of(predictor.state(one, state, 0, 0.2).v), after);
 }
 
 // DIAL, with a plan that is carried over the time that it takes to make it.
@@ -274,6 +327,8 @@ TEST(Planner, RefusesWrongOptionsAndStatesThatAreNotFinite) {
   refused({.horizon = 4, .sigma = {-1}}, "sigma is -1");
   refused({.horizon = 4, .lower = {1}, .upper = {0}}, "expected lower <= upper");
   refused({.horizon = 4, .update = {.temperature = 0}}, "temperature is 0");
+  refused({.horizon = 4, .models = 0}, "models is 0, expected 1");
+  refused({.horizon = 4, .worst = 1.5}, "worst is 1.500000, expected 0 to 1");
   refused({.horizon = 4, .samples = 8, .update = {.kind = PlanUpdate::EliteMean, .elites = 9}},
           "elites is 9, expected 1 to 8");
   Planner planner(cart.roll, {.horizon = 4, .samples = 8});

@@ -231,6 +231,57 @@ def test_a_robot_without_a_finite_cost_keeps_its_plan_and_the_others_plan():
         MPPI(batched_rollout(), 8, 1, robots=0)
 
 
+def masses():
+    model = fs.load("cartpole", threads=1, parameters=("mass",))
+    return model, model.parameter("mass") * np.array([[0.3], [1.0], [4.0]])
+
+
+def reach_with(model):
+    return fs.Rollout(model, 0.02, reach, control=drives, substeps=2)
+
+
+@pytest.mark.parametrize(
+    ("risk", "weights"), [("mean", [1 / 3, 1 / 3, 1 / 3]), ("max", [1, 0, 0]), (0.5, [2 / 3, 1 / 3, 0])]
+)
+def test_a_plan_for_several_models_has_the_mean_maximum_or_cvar_of_their_costs(risk, weights):
+    model, mass = masses()
+    options = {"samples": 40, "sigma": 3.0, "seed": 3}
+    x, drawn = np.float32([-0.5, 0.2, 0.0, 0.1]), []
+
+    def note(x0, U):
+        drawn.append(U.copy())
+        return np.zeros(40)
+
+    PredictiveSampling(note, 12, 1, **options).plan(x)
+    costs = np.array([reach_with(model.bind(mass=row))(x, drawn[0], p=[0.5]).costs for row in mass], float)
+    expected = np.array(weights) @ -np.sort(-costs, axis=0)
+    planner = PredictiveSampling(reach_with(model.bind(mass=mass)), 12, 1, models=3, risk=risk, **options)
+    assert np.array_equal(planner.plan(x, p=[0.5]), drawn[0][np.argmin(expected)])
+    assert planner.cost == pytest.approx(expected.min(), rel=1e-6)
+
+
+def test_several_models_of_several_robots_and_of_a_prediction():
+    model, mass = masses()
+    roll, options = reach_with(model.bind(mass=mass)), {"samples": 40, "sigma": 3.0, "models": 3, "knots": 4}
+    x = np.random.default_rng(1).normal(size=(2, 4)).astype(np.float32)
+    p = np.float32([[0.5], [-1.0]])
+    several = MPPI(roll, 12, 1, robots=2, seed=7, **options)
+    alone = [MPPI(roll, 12, 1, seed=7 + k, **options) for k in range(2)]
+    for t in (0.0, 0.03):
+        u = several.command(x, t, latency=0.02, p=p)
+        assert np.array_equal(u, [one.command(x[k], t, latency=0.02, p=p[k]) for k, one in enumerate(alone)])
+    several, first = MPPI(roll, 12, 1, **options), MPPI(reach_with(model.bind(mass=mass[0])), 12, 1)
+    for planner in (several, first):
+        planner.reset(np.full((12, 1), 5.0))
+    assert np.array_equal(several.predict(x[0], 0.0, 0.1, p=p[0]), first.predict(x[0], 0.0, 0.1, p=p[0]))
+    with pytest.raises(ValueError, match="models is 2, but no bound parameter of cartpole has 2 rows"):
+        MPPI(roll, 12, 1, models=2)
+    with pytest.raises(ValueError, match="risk is 'min', expected mean, max or a number above 0, at most 1"):
+        MPPI(roll, 12, 1, models=3, risk="min")
+    with pytest.raises(ValueError, match="risk is 0, expected"):
+        MPPI(roll, 12, 1, models=3, risk=0)
+
+
 def test_robots_of_a_simulator_of_ones_own():
     def rollout(x0, U):
         assert x0.shape == (80, 2) and U.shape == (80, 5, 2)
