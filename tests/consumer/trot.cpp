@@ -1,15 +1,30 @@
 // docs/control.md: a Go2 that plans its steps, from C++. The planner knows four point feet; the robot has all of its collision
-// elements and MuJoCo's law of contacts.
+// elements.
+//
+//   trot                       the robot is featherstorm's simulation of it, with MuJoCo's law of contacts
+//   trot go2.mjb               the robot is MuJoCo C's (in_mujoco.h)
+//   trot go2.mjb --clock 10    so many seconds in real time, with the planner in a thread of its own
+//
+// The exit code says whether it trots: it does not fall, and is faster than 0.6 m/s of 0.8 m/s.
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
 
 #include <featherstorm/featherstorm.h>
+
+#include "quadruped.h"
+#ifdef TROT_IN_MUJOCO
+#include "in_mujoco.h"
+#endif
 
 using namespace featherstorm;
 
 // [model]
 constexpr double kp = 30, kd = 1, foot_radius = 0.022;
-constexpr double stance[3] = {0, 0.8, -1.6};  // hip, thigh, calf [rad]
 const char* const feet[4] = {"FL_foot", "FR_foot", "RL_foot", "RR_foot"};
 
 Robot on_point_feet() {
@@ -53,72 +68,107 @@ RolloutOptions trot(double speed) {
   };
   return o;
 }
+
+// The planner, which begins with targets of a stance.
+struct Pilot {
+  Robot model = on_point_feet();
+  Evaluator dynamics{model, {.threads = 1}};
+  RolloutOptions options;
+  Rollout roll;
+  Planner planner;
+
+  explicit Pilot(double speed) : options(trot(speed)), roll(dynamics, options), planner(roll, plans()) {
+    std::vector<double> knots;
+    for (int k = 0; k < 5 * 12; k++) knots.push_back(stance[k % 3]);
+    planner.reset(knots);
+  }
+  static PlannerOptions plans() {
+    const double low[] = {-0.5, 0.4, -2.3}, high[] = {0.5, 1.4, -0.85};
+    PlannerOptions o;
+    std::vector<double> sigma;
+    for (int k = 0; k < 12; k++) {
+      o.lower.push_back(low[k % 3]), o.upper.push_back(high[k % 3]);
+      sigma.push_back(0.5 * (high[k % 3] - low[k % 3]));
+    }
+    o.horizon = 16, o.samples = 256, o.iterations = 2, o.first_iterations = 10;
+    o.knots = 5, o.interpolation = Interpolation::Cubic;
+    o.sigma = annealed_sigma(sigma, o.iterations, o.knots, 0.5, 0.9);
+    o.update.temperature = 0.1, o.update.standardised = true;
+    return o;
+  }
+};
 // [model end]
 
+// The torques of the motors, which follow targets within their limits.
+void follow(Quadruped& robot, const State& x, const double* target) {
+  double torque[12];
+  for (int j = 0; j < 12; j++) {
+    const double most = j % 3 == 2 ? 45.43 : 23.7;  // [N m]
+    torque[j] = std::clamp(kp * (target[j] - x[7 + j]) - kd * x[19 + 6 + j], -most, most);
+  }
+  robot.step(torque);
+}
+
 // [loop]
-// Number c of the only instance of an array.
-double number(const ArrayRef& a, long c) { return static_cast<const float*>(a.data)[c * a.component_stride]; }
-
-// The mean speed over the last second of a trot [m/s]. Plans act `latency` after the state that they were made for.
-double walk(double speed, double seconds, double latency) {
-  const Robot model = on_point_feet();
-  Evaluator dynamics(model);
-  const RolloutOptions options = trot(speed);
-  const Rollout roll(dynamics, options);
-  std::vector<double> lower, upper, sigma, begin;
-  for (int k = 0; k < 12; k++) {
-    const double low[] = {-0.5, 0.4, -2.3}, high[] = {0.5, 1.4, -0.85};
-    lower.push_back(low[k % 3]), upper.push_back(high[k % 3]), begin.push_back(stance[k % 3]);
-    sigma.push_back(0.5 * (upper[k] - lower[k]));
-  }
-  const long knots = 5, horizon = 16;
-  const int iterations = 2;
-  Planner planner(roll, {.horizon = horizon,
-                         .samples = 256,
-                         .update = {.temperature = 0.1, .standardised = true},
-                         .sigma = annealed_sigma(sigma, iterations, knots, 0.5, 0.9),
-                         .lower = lower,
-                         .upper = upper,
-                         .iterations = iterations,
-                         .knots = knots,
-                         .interpolation = Interpolation::Cubic,
-                         .first_iterations = 10});
-  std::vector<double> rest;
-  for (long k = 0; k < knots; k++) rest.insert(rest.end(), begin.begin(), begin.end());
-  planner.reset(rest);
-  Predictor predictor(dynamics, options);
-
-  Robot robot = load("go2", {.world = UrdfWorld{.ground = true, .motors = true, .timestep = 0.002}});
-  robot.q0[2] = 0.32;
-  for (int k = 0; k < 12; k++) robot.q0[7 + k] = stance[k % 3];
-  Evaluator physics(robot, {.threads = 1});
-  Simulation sim(physics, 1);
-  const Buffer torque(Precision::float32, 1, 12);
-  double way = 0;
-  const long steps = std::lround(seconds / 0.002);
-  for (long k = 0; k < steps; k++) {
-    const double t = sim.time();
-    const ArrayRef q = sim.q(), v = sim.v();
+// Trot in the robot's time: plans act `latency` after the state that they were made for, on any computer.
+Record walk(Quadruped& robot, double speed, double seconds, double latency) {
+  Pilot pilot(speed);
+  Predictor predictor(pilot.dynamics, pilot.options);
+  const Buffer q(Precision::float32, 1, 19), v(Precision::float32, 1, 18);
+  const RolloutArrays now{.q = q.ref(), .v = v.ref()};
+  Record record;
+  double target[12];
+  for (long k = 0; k < std::lround(seconds / timestep) && !record.fell; k++) {
+    const double t = timestep * k;
+    const State x = robot.state();
+    record.add(t, x);
     if (k % 10 == 0) {  // a plan every 20 ms
-      const RolloutArrays now{.q = q, .v = v};
-      planner.command(predictor.state(planner, now, t, latency), t + latency);
+      for (int c = 0; c < 19; c++) *q.component<float>(c) = static_cast<float>(x[c]);
+      for (int c = 0; c < 18; c++) *v.component<float>(c) = static_cast<float>(x[19 + c]);
+      pilot.planner.command(predictor.state(pilot.planner, now, t, latency), t + latency);
     }
-    double target[12];
-    planner.control(t, target);
-    for (int j = 0; j < 12; j++) {
-      const double most = j % 3 == 2 ? 45.43 : 23.7;  // limits of the motors [N m]
-      const double drive = kp * (target[j] - number(q, 7 + j)) - kd * number(v, 6 + j);
-      torque.component<float>(j)[0] = static_cast<float>(std::fmin(std::fmax(drive, -most), most));
-    }
-    sim.step(torque.ref());
-    if (k >= steps - 500) way += 0.002 * number(sim.v(), 0);
+    pilot.planner.control(t, target);
+    follow(robot, x, target);
   }
-  return number(sim.q(), 2) > 0.2 ? way : 0;  // 0: it has fallen
+  return record;
+}
+
+// Trot in real time: this thread is the robot, which steps by the clock and waits for no plan.
+Record live(Quadruped& robot, double speed, double seconds) {
+  Pilot pilot(speed);
+  Receding receding(pilot.planner, pilot.dynamics, pilot.options);
+  while (receding.plans() == 0) receding.submit(robot.state(), 0), std::this_thread::yield();  // it makes the kernels
+  Record record;
+  double target[12];
+  const double begin = receding.clock();
+  for (long k = 0; k < std::lround(seconds / timestep) && !record.fell; k++) {
+    const double t = begin + timestep * k, early = t - receding.clock();
+    if (early > 0) std::this_thread::sleep_for(std::chrono::duration<double>(early));
+    const State x = robot.state();
+    record.add(t - begin, x);
+    if (k % 5 == 0) receding.submit(x, t);
+    receding.control(t, target);
+    follow(robot, x, target);
+  }
+  const RecedingStats s = receding.stats();
+  std::printf(
+      "%ld plans, %.1f a second, %ld late, %ld failed; p50, p95, p99 [ms] of a plan %.1f, %.1f, %.1f, of its age "
+      "%.1f, %.1f, %.1f\n",
+      s.plans, static_cast<double>(s.plans) / seconds, s.late, s.failed, 1e3 * s.spent.p50, 1e3 * s.spent.p95,
+      1e3 * s.spent.p99, 1e3 * s.age.p50, 1e3 * s.age.p95, 1e3 * s.age.p99);
+  return record;
 }
 // [loop end]
 
-int main() {
-  const double speed = walk(0.8, 4, 0.02);
-  std::printf("the quadruped trots at %.2f m/s\n", speed);
-  return std::abs(speed - 0.8) < 0.15 ? 0 : 1;
+int main(int count, char** words) {
+  std::unique_ptr<Quadruped> robot;
+  const char* where = "MuJoCo C";
+#ifdef TROT_IN_MUJOCO
+  if (count > 1) robot = std::make_unique<InMujoco>(words[1]);
+#endif
+  if (!robot) robot = std::make_unique<Simulated>(), where = "featherstorm's simulation";
+  const bool clock = count > 3 && !std::strcmp(words[2], "--clock");
+  const Record record = clock ? live(*robot, 0.8, std::atof(words[3])) : walk(*robot, 0.8, 5, 0.02);
+  std::printf("the quadruped %s at %.2f m/s in %s\n", record.fell ? "fell" : "trots", record.speed(), where);
+  return !record.fell && record.speed() > 0.6 ? 0 : 1;
 }
