@@ -94,6 +94,7 @@ class Predictor {
   // The evaluator must outlive this object. The options are those of the rollout of the planner; costs and observations are
   // not used.
   Predictor(Evaluator& evaluator, const RolloutOptions& options);
+  Predictor(const Predictor&) = delete;
 
   // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters, of several models by the
   // first one. The substeps of the rollout

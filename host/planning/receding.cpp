@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "host/system/error.h"
 
@@ -33,7 +34,7 @@ RecedingStats::Times percentiles(const std::vector<std::atomic<double>>& all, lo
   if (x.empty()) return {};
   std::sort(x.begin(), x.end());
   const auto at = [&](double share) {
-    return x[static_cast<std::size_t>(share * static_cast<double>(x.size() - 1) + 0.5)];
+    return x[static_cast<std::size_t>(std::lround(share * static_cast<double>(x.size() - 1)))];
   };
   return {at(0.5), at(0.95), at(0.99)};
 }
@@ -125,20 +126,23 @@ void Receding::set_state(const Measured& m) {
 void Receding::plan(const Measured& m) {
   const bool first = plans_.load() == 0;
   const double begin = seconds();
-  double latency = first ? options_.latency.value_or(0) : expected_latency();
+  double latency = first ? 0 : expected_latency();
   if (begins_ && m.t + latency < *begins_) latency = *begins_ - m.t;  // the expected latency has shrunk
+  bool failed = false;
   try {
     const RolloutArrays& then = predictor_.state(planner_, state_, m.t, latency);
     planner_.command(then, m.t + latency, {.budget = options_.budget - (seconds() - begin)});
-  } catch (const PlanningError&) {
+  } catch (const PlanningError&) { failed = true; }
+  const double spent = seconds() - begin, age = clock() - m.t;
+  if (options_.log) options_.log({m.t, latency, spent, age, planner_.iterations(), failed});
+  if (failed) {
     failed_++;
     return;
   }
   begins_ = m.t + latency;
-  const double age = clock() - m.t;
   if (!first) {
     const auto at = static_cast<std::size_t>((plans_.load() - 1) % kept);
-    spent_[at].store(seconds() - begin), ages_[at].store(age);
+    spent_[at].store(spent), ages_[at].store(age);
     if (age > latency + late_from) late_++;
     age_.add(age);
     if (!options_.latency) latency_.store(age_.seconds(), std::memory_order_release);

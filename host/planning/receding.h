@@ -28,11 +28,23 @@
 
 namespace featherstorm {
 
+// A plan, for a log. With the states that were submitted, Planner::command(predictor.state(planner, x, t, latency),
+// t + latency, {.iterations = iterations}) makes the same plans again, bit for bit.
+struct PlanRecord {
+  double t;        // of the measured state [s]
+  double latency;  // that was expected [s]
+  double spent;    // time of the plan [s]
+  double age;      // from t until the plan was ready [s]
+  int iterations;
+  bool failed;  // no sample had a finite cost, and the plan before this one goes on
+};
+
 struct RecedingOptions {
   // Return the time [s] of states and controls; any thread may call it. None: the time since the construction.
   std::function<double()> clock{};
   std::optional<double> latency{};                          // expected [s]; none: as measured (expected_time.h)
   double budget = std::numeric_limits<double>::infinity();  // of a plan and its prediction [s] (CommandOptions)
+  std::function<void(const PlanRecord&)> log{};             // called by the thread after each plan
   std::vector<double> p{};                       // of the cost, until submit() has other numbers of the same size
   std::map<std::string, ArrayRef> parameters{};  // of the robot, as in RolloutArrays
 };

@@ -218,9 +218,9 @@ ArrayRef SampledPlan::over_models(const ArrayRef& costs, void* stream) {
       greatest_[static_cast<std::size_t>(m)] = std::isfinite(c) ? c : std::numeric_limits<double>::infinity();
     }
     std::sort(greatest_.begin(), greatest_.end(), std::greater());
-    double total = 0, left = w;
-    for (long m = 0; m < R && left > 0; m++, left--)
-      total += std::min(left, 1.0) * greatest_[static_cast<std::size_t>(m)];
+    double total = 0;
+    for (long m = 0; m < R; m++)
+      total += std::clamp(w - static_cast<double>(m), 0.0, 1.0) * greatest_[static_cast<std::size_t>(m)];
     sum.component<double>(0)[i] = total / w;
   }
   if (costs.device != on_host) copy(sum.ref(), costs_.ref(), stream);

@@ -224,7 +224,8 @@ void Rollout::run(long steps, long instances, const RolloutArrays& a, double t0,
   };
   if (!a.q.data || !a.v.data) throw Error("Rollout: q or v is not given");
   if (!a.u.array.data && !a.made && instances > 0) throw Error("Rollout: neither u nor controls are given");
-  auto& [in, out, uniforms] = call_lists;
+  std::vector<SequenceMemory>&in = call_lists.in, &out = call_lists.out;
+  std::vector<UniformValues>& uniforms = call_lists.uniforms;
   std::size_t ins = 0, outs = 0;
   put(in, ins, "q", spread(a.q)), put(in, ins, "v", spread(a.v));
   if (a.act.data) put(in, ins, "act", spread(a.act));

@@ -142,6 +142,39 @@ TEST(Receding, TellsTheErrorThatHasEndedItsThread) {
   EXPECT_EQ(message([&] { Cart of(-1); }), "Receding: latency is -1.000000, expected 0 or more");
 }
 
+// Plans that end by a budget of time, again from the log.
+TEST(Receding, ItsLogReplaysBitForBit) {
+  Cart cart, again;
+  const PlannerOptions many{.horizon = 10, .samples = 64, .sigma = {3}, .iterations = 1000, .knots = 4};
+  Planner planner(cart.roll, many), replayed(again.roll, many);
+  std::vector<PlanRecord> log;
+  std::atomic<std::size_t> logged{0};
+  std::vector<std::vector<double>> states, knots;
+  {
+    const auto note = [&](const PlanRecord& record) { log.push_back(record), logged = log.size(); };
+    Receding receding(planner, cart.evaluator, cart.options, {.budget = 2e-3, .log = note, .p = {0.5}});
+    while (states.size() < 5) {
+      const double t = receding.clock();
+      states.push_back({0.1 * std::sin(t), 0.1, 0, 0});
+      receding.submit(states.back(), t);
+      while (logged < states.size()) std::this_thread::yield();
+      knots.push_back(planner.knots());
+    }
+    EXPECT_LT(receding.stats().iterations, 1000);
+  }
+  Predictor predictor(again.evaluator, again.options);
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  for (std::size_t k = 0; k < log.size(); k++) {
+    for (int c = 0; c < 2; c++) *q.component<double>(c) = states[k][c], *v.component<double>(c) = states[k][2 + c];
+    const RolloutArrays state{.q = q.ref(), .v = v.ref(), .p = {0.5}};
+    const PlanRecord& r = log[k];
+    replayed.command(predictor.state(replayed, state, r.t, r.latency), r.t + r.latency, {.iterations = r.iterations});
+    EXPECT_EQ(replayed.knots(), knots[k]) << "plan " << k << " of " << r.iterations << " iterations";
+    EXPECT_FALSE(r.failed);
+    EXPECT_GT(r.spent, 0);
+  }
+}
+
 // Threads submit and ask for controls while plans are made.
 TEST(Receding, ServesManyThreads) {
   Cart cart(0.0);
