@@ -306,11 +306,25 @@ void bind_robot(nb::module_& module) {
           "timestep", [](const Robot& r) { return r.model.world.timestep; },
           "Time step of the model file of the world [s]; 0 without one.")
       .def_prop_ro("gravity", [](const Robot& r) { return list(r.model.gravity); })
-      .def_prop_ro("frame_bodies", [](const Robot& r) {
-        std::vector<int> body;
-        for (const auto& f : r.model.frame) body.push_back(f.body);
-        return body;
-      });
+      .def_prop_ro("frame_bodies",
+                   [](const Robot& r) {
+                     std::vector<int> body;
+                     for (const auto& f : r.model.frame) body.push_back(f.body);
+                     return body;
+                   })
+      .def_prop_ro(
+          "frame_placements",
+          [](const Robot& r) {
+            nb::list all;
+            for (const auto& f : r.model.frame) {
+              Matrix R(3, Vector(3));
+              for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 3; k++) R[i][k] = f.X.R(i, k);
+              all.append(nb::make_tuple(R, list(f.X.r)));
+            }
+            return all;
+          },
+          "Rotation (rows) and position of each frame in the axes of its body.");
 #define FEATHERSTORM_FIELD(name) robot.def_prop_ro(#name, [](const Robot& r) { return r.model.name; });
   FEATHERSTORM_FIELD(nb)
   FEATHERSTORM_FIELD(nq)

@@ -45,10 +45,10 @@ from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
 
 if _TYPE_CHECKING:
-    from . import learning as learning, rl as rl
+    from . import identify as identify, learning as learning, rl as rl
     from ._table import *  # noqa: F403  # the functions that __getattr__ makes
 
-_LATE = ("learning", "rl")  # imported at first use: rarely needed, or importing other packages
+_LATE = ("identify", "learning", "rl")  # imported at first use: rarely needed, or importing other packages
 _MODULES = ("device", "jax", "mujoco", "planning", "symbols", "torch")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 _REMOVED = {

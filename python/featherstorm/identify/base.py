@@ -1,0 +1,159 @@
+"""Regressors with friction, and base parameters: what a log of joint forces can tell.
+
+tau = Y pi + armature a + viscous v + coulomb sign(v) + offset
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+import numpy as np
+
+from .. import ops
+from .._optional import scipy_linalg
+from .._robot.states import random_state
+from .._robot.steps import check_tree
+from .parameters import NAMES, link_map
+from .threads import on_one_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    from typing_extensions import Unpack
+
+    from ..model import Model
+    from .parameters import Floats
+
+
+class Columns(TypedDict, total=False):
+    """Numbers of joints beside the inertial parameters, in the order of their columns; False: not among them."""
+
+    armature: bool
+    viscous: bool
+    coulomb: bool
+    offset: bool
+
+
+COLUMNS = tuple(Columns.__annotations__)
+
+
+class BaseParameters(NamedTuple):
+    """The combinations of parameters that joint forces determine.
+
+        Y pi = Y[:, independent] beta,  beta = combine pi
+
+    names        (p,) of the parameters, "link.m" to "link.Iyz", "joint.viscous"
+    independent  (r,) indices of the parameters whose columns are a basis; beta of each is itself plus multiples of others
+    combine      (r, p)
+    condition    of the independent columns over the states, each scaled to length 1
+    """
+
+    names: tuple[str, ...]
+    independent: npt.NDArray[np.int64]
+    combine: Floats
+    condition: float
+
+    @property
+    def rank(self) -> int:
+        return len(self.independent)
+
+
+def driven(model: Model) -> npt.NDArray[np.int64]:
+    """Return the indices of coordinates of joints, the free joint of a floating base excluded."""
+    found = [k for body in model.bodies if body["type"] != "free" for k in range(*body["v"])]
+    return np.array(found, np.int64)
+
+
+def column_names(model: Model, columns: tuple[str, ...]) -> tuple[str, ...]:
+    names = [f"{body}.{name}" for body in model.body_names[1:] for name in NAMES]
+    return (*names, *(f"{model.v_names[k]}.{column}" for column in columns for k in driven(model)))
+
+
+def chosen(label: str, columns: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the requested columns in their order. Errors: TypeError for other names."""
+    if unknown := columns.keys() - set(COLUMNS):
+        raise TypeError(f"{label}: got {', '.join(sorted(unknown))}, expected {', '.join(COLUMNS)}")
+    return tuple(name for name in COLUMNS if columns.get(name))
+
+
+def regressor(
+    model: Model,
+    q: npt.ArrayLike,
+    v: npt.ArrayLike,
+    a: npt.ArrayLike,
+    *,
+    friction_velocity: float = 0.0,
+    **columns: Unpack[Columns],
+) -> Floats:
+    """Return the matrix that maps the numbers of a robot to its joint forces.
+
+        tau = Y pi,  pi = (ten inertial parameters of each link, then the requested numbers of each joint)
+
+    in   q (B, nq), v (B, nv), a (B, nv)
+    in   armature, viscous, coulomb, offset  True: adds a column for each coordinate, free joints excluded: a, v, sign(v), 1
+    in   friction_velocity [rad/s | m/s]  sign(v) becomes v / sqrt(v^2 + friction_velocity^2)
+    out  Y (B, nv, 10 nb + columns); Y.reshape(-1, Y.shape[-1]) stacks the instances
+    Inertial parameters are in the axes of links (parameters.py). Source: Atkeson, An and Hollerbach 1986; Garofalo et
+    al. (8)-(12).
+    Errors: ValueError for shapes, and for a model with loops or couplings.
+    """
+    kinds = chosen("regressor", columns)
+    check_tree(model, "regressor", ())
+    q, v, a = (np.asarray(x, float) for x in (q, v, a))
+    Y = np.asarray(ops.regressor(model, q, v, a))
+    B, nv, nb = len(Y), model.nv, model.nb
+    Y = np.einsum("bvik,ikj->bvij", Y.reshape(B, nv, nb, 10), link_map(model), optimize=True).reshape(B, nv, 10 * nb)
+    smooth = v / np.maximum(np.hypot(v, friction_velocity), np.finfo(float).tiny)
+    values = {"armature": a, "viscous": v, "coulomb": smooth, "offset": np.ones_like(v)}
+    dofs = driven(model)
+    more = [Y]
+    for name in kinds:
+        block = np.zeros((B, nv, len(dofs)))
+        block[:, dofs, np.arange(len(dofs))] = values[name][:, dofs]
+        more.append(block)
+    return np.concatenate(more, axis=2)
+
+
+def base_parameters(
+    model: Model,
+    states: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
+    *,
+    tolerance: float = 1e-8,
+    seed: int = 0,
+    **columns: Unpack[Columns],
+) -> BaseParameters:
+    """Find the base parameters of a robot from its regressor over random states.
+
+    A QR factorisation with column pivoting of the stacked regressor, columns scaled to length 1: the rank is the number
+    of diagonal entries of R above `tolerance` times the first.
+
+    in   states  (q, v, a), (B, n) each; None: random states with v and a ~ N(0, 1), enough for every column
+    in   columns  armature, viscous, coulomb, offset of `regressor`
+    out  BaseParameters
+    Source: Gautier and Khalil 1990; Gautier 1991.
+    """
+    kinds = chosen("base_parameters", columns)
+    names = column_names(model, kinds)
+    if states is None:
+        B = 10 + 3 * len(names) // model.nv
+        states = (*random_state(model, B, seed), random_state(model, B, seed + 1)[1])
+    Y = regressor(model, *states, **columns)
+    return base_of(Y.reshape(-1, len(names)), names, tolerance)
+
+
+@on_one_thread
+def base_of(W: Floats, names: tuple[str, ...], tolerance: float) -> BaseParameters:
+    """Return the base parameters of a stacked regressor (rows, p)."""
+    length = np.linalg.norm(W, axis=0)
+    length[length <= 1e-10 * length.max(initial=0)] = 0  # rounding, of parameters without effect
+    scaled = np.where(length > 0, W, 0) / np.where(length > 0, length, 1)
+    triangle, order = scipy_linalg.qr(scaled, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.sum(diagonal > tolerance * diagonal[0])) if diagonal.size and diagonal[0] > 0 else 0
+    independent = np.sort(order[:rank])
+    basis = scaled[:, independent]
+    combine = np.linalg.lstsq(basis, scaled, rcond=None)[0] * length / length[independent][:, None]
+    combine[np.abs(combine) < 1e-9 * np.abs(combine).max(initial=0)] = 0
+    combine[:, independent] = np.eye(rank)
+    return BaseParameters(names, independent, combine, float(np.linalg.cond(basis)) if rank else np.inf)

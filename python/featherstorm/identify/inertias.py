@@ -1,0 +1,186 @@
+"""Inertial parameters and joint friction from logged motions and joint forces, physical ones if requested."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..operations import rnea
+from .base import BaseParameters, base_parameters, chosen, driven, regressor
+from .parameters import inertial_parameters, with_inertias
+from .physical import Problem, minimise
+from .threads import on_one_thread
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import Unpack
+
+    from ..model import Model
+    from .base import Columns
+    from .parameters import Floats
+
+BOUND = {"armature": "armature", "viscous": "damping", "coulomb": "friction"}  # column -> name in Model.bind
+LEAST_NOISE = 1e-9  # least standard deviation of the noise of a joint, as a part of the rms force
+LEAST_SURPLUS = 0.1  # part of the equations beyond the rank that is needed to estimate the noise
+GUESS = 0.01  # noise as a part of the rms force where the log is too short to estimate it
+
+
+class Inertias(NamedTuple):
+    """Identified numbers of a robot.
+
+    model           the robot with these numbers bound: mass, com, inertia, and armature, damping, friction
+    parameters      (p,) in the order of base.names
+    deviation       (p,) standard deviations, prior included; the prior alone where the log tells nothing
+    base            BaseParameters of the robot
+    base_values     (r,) base parameters
+    base_deviation  (r,) their standard deviations
+    rank            rank of the log's regressor; below base.rank the log leaves some base parameters to the prior
+    residual        (nv,) rms of the forces that the numbers do not explain [N m | N]
+    noise           (nv,) standard deviations of the forces' noise that weighted the joints
+    """
+
+    model: Model
+    parameters: Floats
+    deviation: Floats
+    base: BaseParameters
+    base_values: Floats
+    base_deviation: Floats
+    rank: int
+    residual: Floats
+    noise: Floats
+
+
+@on_one_thread
+def inertias(
+    model: Model,
+    q: npt.ArrayLike,
+    v: npt.ArrayLike,
+    a: npt.ArrayLike,
+    tau: npt.ArrayLike,
+    f_ext: npt.ArrayLike | None = None,
+    *,
+    prior: Model | None = None,
+    noise: npt.ArrayLike | None = None,
+    consistent: bool = True,
+    regularisation: float = 1.0,
+    friction_velocity: float = 0.0,
+    **columns: Unpack[Columns],
+) -> Inertias:
+    """Identify the inertial parameters of all bodies, and numbers of the joints, from states and joint forces.
+
+    With consistent=True it minimises, over parameters that physical bodies can have,
+
+        1/2 sum |(tau - Y pi) / noise|^2 + regularisation sum_i [tr(P_i P0_i^-1) - log det(P_i P0_i^-1) - 4]
+
+    with the pseudo-inertias P_i of the bodies and P0_i of the prior. The second sum is the entropic divergence; it is
+    infinite where a body is not physical. The problem is convex, and Newton's method finds its only minimum. Numbers of
+    joints have the divergence of positive numbers. consistent=False: the least squares of smallest change.
+
+    in   q (B, nq), v (B, nv), a (B, nv), tau (B, nv): what the joints apply, zero at a floating base
+    in   f_ext (B, nb, 6) or (B, 6 nb)  moment about its origin [N m] and force [N] on each moving body, world axes
+    in   armature, viscous, coulomb, offset  True: identify these numbers of the joints as well. Otherwise the model's
+         armature is used, and tau is without friction
+    in   prior  model with the numbers to begin with; None: `model` itself. Bodies without mass and inertia stay so
+    in   noise  (nv,) standard deviation of tau [N m | N]; None: what the least squares of base parameters
+         leaves, or a hundredth of the rms force where the log is too short to tell
+    in   friction_velocity  of `regressor`
+    out  Inertias
+    Source: Wensing, Kim and Slotine 2018 (pseudo-inertia); Lee, Wensing and Park 2019 (entropic divergence); Gautier
+    1997 (weights of joints).
+    Errors: ValueError for shapes, for rows that are not finite, and for a model with loops or couplings.
+    """
+    kinds = chosen("inertias", columns)
+    q, v, a, forces = rows_of(model, q, v, a, tau)
+    B, nv = forces.shape
+    Y = regressor(model, q, v, a, friction_velocity=friction_velocity, **columns)
+    W = Y.reshape(B * nv, -1)
+    if f_ext is not None:
+        forces = forces + np.asarray(rnea(model, q, v, a)) - np.asarray(rnea(model, q, v, a, np.asarray(f_ext, float)))
+    if "armature" not in kinds:
+        rotors = np.asarray(model.parameter("armature"), float)
+        forces = forces - rotors * a
+    before = inertial_parameters(prior or model)
+    base = base_parameters(model, **columns)
+    basis = W[:, base.independent]
+    length = np.linalg.norm(basis, axis=0)
+    length[length == 0] = 1
+
+    values = np.linalg.svd(basis / length, compute_uv=False)
+    rank = int(np.sum(values > 1e-8 * values.max(initial=0)))
+    spread = np.sqrt(np.mean(forces**2, axis=0))
+    if noise is None:
+        sigma = estimated_noise(basis / length, forces, spread, rank)
+    else:
+        sigma = np.broadcast_to(np.asarray(noise, float), (nv,))
+        if not (sigma > 0).all() or not np.isfinite(sigma).all():
+            raise ValueError("inertias: noise has entries that are not positive, expected standard deviations")
+    weight = np.tile(1 / sigma, B)[:, None]
+
+    scales = joint_scales(model, prior or model, kinds, spread, v, a)
+    start = np.concatenate([before.ravel(), *(s for s, _ in scales)])
+    problem = Problem(W * weight, forces.ravel() * weight[:, 0], start, before, scales)
+    if consistent:
+        found, covariance = minimise(problem, float(regularisation))
+    else:
+        found, covariance = problem.least_squares()
+    residual = np.sqrt(np.mean((forces - (W @ found).reshape(B, nv)) ** 2, axis=0))
+    n, dofs = 10 * model.nb, driven(model)
+    bound = {}
+    for k, kind in enumerate(kinds):
+        if kind in BOUND:
+            bound[BOUND[kind]] = np.array(model.parameter(BOUND[kind]), float)
+            bound[BOUND[kind]][dofs] = found[n + k * len(dofs) : n + (k + 1) * len(dofs)]
+    through = base.combine @ covariance @ base.combine.T
+    return Inertias(
+        with_inertias(model, found[:n], **bound), found, np.sqrt(np.maximum(np.diag(covariance), 0)), base,
+        base.combine @ found, np.sqrt(np.maximum(np.diag(through), 0)), rank, residual, sigma,
+    )  # fmt: skip
+
+
+def estimated_noise(W: Floats, forces: Floats, spread: Floats, rank: int) -> Floats:
+    """Return the standard deviations (nv,) of forces (B, nv) that the base parameters' least squares leaves."""
+    surplus = 1 - rank / forces.size
+    if surplus < LEAST_SURPLUS:
+        return GUESS * np.maximum(spread, max(0.1 * spread.max(initial=0), 1e-12))
+    beta = np.linalg.lstsq(W, forces.ravel(), rcond=1e-12)[0]
+    error = (forces.ravel() - W @ beta).reshape(forces.shape)
+    found: Floats = np.sqrt(np.mean(error**2, axis=0) / surplus)
+    return np.maximum(found, max(LEAST_NOISE * spread.max(initial=0), 1e-12))
+
+
+def rows_of(model: Model, *arrays: npt.ArrayLike) -> list[Floats]:
+    """Return q, v, a, tau as double. Errors: ValueError for shapes and rows that are not finite."""
+    found = [np.asarray(x, float) for x in arrays]
+    B = len(found[0]) if found[0].ndim else 0
+    for name, x, n in zip(("q", "v", "a", "tau"), found, (model.nq, model.nv, model.nv, model.nv)):
+        if x.shape != (B, n):
+            raise ValueError(f"inertias: {name} has shape {x.shape}, expected ({B or 'B'}, {n})")
+    bad = ~np.isfinite(np.concatenate(found, axis=1)).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"inertias: {bad.sum()} of {B} rows are not finite, first row {np.flatnonzero(bad)[0]}; leave them out"
+        )
+    if B == 0:
+        raise ValueError("inertias: the log has no rows, expected 1 or more")
+    return found
+
+
+def joint_scales(
+    model: Model, prior: Model, kinds: tuple[str, ...], spread: Floats, v: Floats, a: Floats
+) -> list[tuple[Floats, bool]]:
+    """Return for each kind of joint number its prior and scale (n,), and whether it is positive.
+
+    A prior of zero becomes the number that explains a hundredth of the joint's force.
+    """
+    dofs, found = driven(model), []
+    sizes = {"armature": a, "viscous": v, "coulomb": np.ones_like(v), "offset": np.ones_like(v)}
+    for kind in kinds:
+        motion = np.sqrt(np.mean(sizes[kind] ** 2, axis=0))
+        least = np.where(motion > 0, 0.01 * np.maximum(spread, 1e-12) / np.where(motion > 0, motion, 1), 1e-12)[dofs]
+        if kind in BOUND:
+            own = np.asarray(prior.parameter(BOUND[kind]), float)[dofs]
+            found.append((np.where(own > 0, own, least), True))
+        else:
+            found.append((least, False))
+    return found

@@ -1,0 +1,123 @@
+"""Levenberg and Marquardt's method for residuals that are computed for many candidates at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .parameters import Floats
+
+DAMPINGS = 10.0 ** np.arange(-2, 5)  # factors of the last damping that an iteration tries, together
+
+
+class Solution(NamedTuple):
+    """x (n,), starts (S, m), cost 1/2 |r|^2, its history, J (rows, n) at x with starts eliminated, iterations."""
+
+    x: Floats
+    starts: Floats
+    cost: float
+    history: list[float]
+    J: Floats
+    iterations: int
+
+
+def solve(
+    residuals: Callable[[Floats, Floats], Floats],
+    x: Floats,
+    lower: Floats,
+    upper: Floats,
+    scale: Floats,
+    starts: Floats,
+    *,
+    step: float,
+    iterations: int,
+    tolerance: float,
+) -> Solution:
+    """Minimise 1/2 sum r^2 over x within bounds, and over numbers of single segments.
+
+    residuals(X (K, n), D (K, S, m)) -> (K, S, rows): candidates K, segments S. Segment s depends on x and D[:, s] alone,
+    so one more candidate gives a column of the Jacobian for all segments. Each iteration takes two calls: differences
+    for the Jacobian, then all `DAMPINGS`. Numbers of segments are eliminated by a QR factorisation of each segment.
+    A candidate whose residuals are not finite has an infinite cost.
+    Errors: ValueError where the residuals of the start are not finite.
+    """
+    S, m = starts.shape
+    damping = 1e-3
+    r = residuals(x[None], starts[None])[0]
+    if not np.isfinite(r).all():
+        raise ValueError(
+            f"fit: the simulation of {np.sum(~np.isfinite(r).all(axis=1))} of {S} segments is not finite with the first "
+            "numbers; begin with others, with shorter segments or with a population"
+        )
+    cost = 0.5 * float(np.sum(r**2))
+    history, done = [cost], 0
+    for done in range(1, iterations + 1):  # noqa: B007  # the last one is returned
+        Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
+        Q, R, J, rest = eliminated(Jx, Jd, r)
+        gradient, H = J.T @ rest.ravel(), J.T @ J
+        free = ~(((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0)))
+        if not free.any() and not m:
+            break
+        diagonal = np.maximum(np.diag(H), 1e-12 * max(np.diag(H).max(initial=0), 1e-300))
+        X = np.tile(x, (len(DAMPINGS), 1))
+        for k, factor in enumerate(DAMPINGS):
+            A = H + damping * factor * np.diag(diagonal)
+            X[k, free] -= np.linalg.solve(A[np.ix_(free, free)], gradient[free])
+        X = np.clip(X, lower, upper)
+        D = np.tile(starts, (len(X), 1, 1))
+        if m:
+            moved = r + np.einsum("srn,kn->ksr", Jx, X - x)
+            D -= np.linalg.solve(R, np.einsum("srm,ksr->ksm", Q, moved)[..., None])[..., 0]
+        found = residuals(X, D)
+        costs = 0.5 * np.sum(np.where(np.isfinite(found), found, np.inf) ** 2, axis=(1, 2))
+        best = int(np.argmin(costs))
+        if not costs[best] < cost:
+            damping *= 1e4
+            if damping > 1e12:
+                break
+            continue
+        small = np.abs(X[best] - x).max() <= 1e-9 * scale.max() and not m
+        gain, damping = cost - costs[best], max(damping * DAMPINGS[best], 1e-12)
+        x, starts, r, cost = X[best], D[best], found[best], float(costs[best])
+        history.append(cost)
+        if small or gain <= tolerance * cost:
+            break
+    Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
+    return Solution(x, starts, cost, history, eliminated(Jx, Jd, r)[2], done)
+
+
+def eliminated(Jx: Floats, Jd: Floats, r: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return Q, R of Jd, and the parts of Jx (rows, n) and r (S, rows) that no change of the segments' numbers removes.
+
+    r + Jx dx + Jd dd is shortest for the dx that makes (1 - Q Q^T) (r + Jx dx) shortest.
+    """
+    Q, R = np.linalg.qr(Jd)
+    rest = r - (Q @ (np.swapaxes(Q, 1, 2) @ r[..., None]))[..., 0]
+    return Q, R, (Jx - Q @ (np.swapaxes(Q, 1, 2) @ Jx)).reshape(-1, Jx.shape[-1]), rest
+
+
+def jacobians(
+    residuals: Callable[[Floats, Floats], Floats],
+    x: Floats,
+    starts: Floats,
+    r: Floats,
+    upper: Floats,
+    scale: Floats,
+    step: float,
+) -> tuple[Floats, Floats]:
+    """Return the Jacobians (S, rows, n) by x and (S, rows, m) by the numbers of segments, by one call of residuals."""
+    n, m = len(x), starts.shape[1]
+    h = step * np.maximum(scale, np.abs(x))
+    h = np.where(x + h > upper, -h, h)
+    X, D = np.tile(x, (n + m, 1)), np.tile(starts, (n + m, 1, 1))
+    X[range(n), range(n)] += h
+    D[range(n, n + m), :, range(m)] += step
+    found = residuals(X, D) - r
+    found /= np.concatenate([h, np.full(m, step)])[:, None, None]
+    found[~np.isfinite(found)] = 0  # a segment that fails with other numbers tells nothing about them
+    J = np.moveaxis(found, 0, -1)
+    return J[..., :n], J[..., n:]
