@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "scipy_linalg",
-    "scipy_signal", "tensorboardX",
+    "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "tensorboardX",
 ]  # fmt: skip
 
 
@@ -36,7 +35,7 @@ class LazyModule(ModuleType):
         try:
             module = importlib.import_module(self.__name__)
         except ModuleNotFoundError as error:
-            if error.name not in (self.__name__, self.__name__.partition(".")[0]):
+            if error.name != self.__name__:
                 raise
             raise ImportError(
                 f"the package {self.__name__} is missing: python -m pip install {self._install}"
@@ -74,8 +73,6 @@ if TYPE_CHECKING:
     import mujoco
     import onnx
     import pinocchio
-    import scipy.linalg as scipy_linalg
-    import scipy.signal as scipy_signal
     import tensorboardX
 else:
     av = LazyModule("av", "'featherstorm[view]'")
@@ -86,6 +83,4 @@ else:
     onnx = LazyModule("onnx", "'featherstorm[learn]'")
     pinocchio = LazyModule("pinocchio", "pin")
     pyplot = LazyModule("matplotlib.pyplot", "matplotlib")
-    scipy_linalg = LazyModule("scipy.linalg", "'featherstorm[identify]'")
-    scipy_signal = LazyModule("scipy.signal", "'featherstorm[identify]'")
     tensorboardX = LazyModule("tensorboardX", "'featherstorm[learn]'")

@@ -16,6 +16,7 @@ actuators and anything else that a simulation reads are found by `fit`, through 
 
 from .base import BaseParameters, base_parameters, regressor
 from .exciting import Excitation, exciting
+from .files import to_mujoco
 from .filters import Motion, differentiate, low_pass
 from .fit import Fit, fit
 from .inertias import Inertias, inertias
@@ -41,5 +42,6 @@ __all__ = [
     "is_physical",
     "low_pass",
     "regressor",
+    "to_mujoco",
     "with_inertias",
 ]

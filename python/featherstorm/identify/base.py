@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from .. import ops
-from .._optional import scipy_linalg
 from .._robot.states import random_state
 from .._robot.steps import check_tree
 from .parameters import NAMES, link_map
@@ -125,8 +124,8 @@ def base_parameters(
 ) -> BaseParameters:
     """Find the base parameters of a robot from its regressor over random states.
 
-    A QR factorisation with column pivoting of the stacked regressor, columns scaled to length 1: the rank is the number
-    of diagonal entries of R above `tolerance` times the first.
+    A QR factorisation with column pivoting of the stacked regressor, columns scaled to length 1: it ends where what is
+    left of all columns is shorter than `tolerance`.
 
     in   states  (q, v, a), (B, n) each; None: random states with v and a ~ N(0, 1), enough for every column
     in   columns  armature, viscous, coulomb, offset of `regressor`
@@ -142,17 +141,33 @@ def base_parameters(
     return base_of(Y.reshape(-1, len(names)), names, tolerance)
 
 
+def pivots(A: Floats, tolerance: float) -> npt.NDArray[np.int64]:
+    """Return independent columns of a matrix: the longest one, then the one longest beside it, and so on.
+
+    They are the pivots of a QR factorisation with column pivoting, by Gram and Schmidt's method.
+    """
+    A, found = A.copy(), []
+    least = tolerance * np.linalg.norm(A, axis=0).max(initial=0)
+    for _ in range(min(A.shape)):
+        length = np.linalg.norm(A, axis=0)
+        k = int(np.argmax(length))
+        if length[k] <= least:
+            break
+        found.append(k)
+        u = A[:, k] / length[k]
+        A -= np.outer(u, u @ A)
+        A[:, k] = 0
+    return np.array(found, np.int64)
+
+
 @on_one_thread
 def base_of(W: Floats, names: tuple[str, ...], tolerance: float) -> BaseParameters:
     """Return the base parameters of a stacked regressor (rows, p)."""
     length = np.linalg.norm(W, axis=0)
     length[length <= 1e-10 * length.max(initial=0)] = 0  # rounding, of parameters without effect
     scaled = np.where(length > 0, W, 0) / np.where(length > 0, length, 1)
-    triangle, order = scipy_linalg.qr(scaled, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(triangle))
-    rank = int(np.sum(diagonal > tolerance * diagonal[0])) if diagonal.size and diagonal[0] > 0 else 0
-    independent = np.sort(order[:rank])
-    basis = scaled[:, independent]
+    independent = np.sort(pivots(np.asarray(np.linalg.qr(scaled, mode="r")), tolerance))
+    rank, basis = len(independent), scaled[:, independent]
     combine = np.linalg.lstsq(basis, scaled, rcond=None)[0] * length / length[independent][:, None]
     combine[np.abs(combine) < 1e-9 * np.abs(combine).max(initial=0)] = 0
     combine[:, independent] = np.eye(rank)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._optional import scipy_signal
 from ..operations import difference
 
 if TYPE_CHECKING:
@@ -27,22 +26,32 @@ class Motion(NamedTuple):
 
 
 def low_pass(x: npt.ArrayLike, dt: float, cutoff: float, order: int = 4) -> Floats:
-    """Return signals (B, n) without what is above a frequency, and without delay.
+    """Return signals (T, n) without what is above a frequency, and without delay.
 
-    A Butterworth filter of this order runs forward and backward (filtfilt), so the phase is zero and the amplitude at
-    the cutoff is halved.
+        amplitude at f times 1 / (1 + (f / cutoff)^(2 order))
 
-    in   dt [s] between rows, cutoff [Hz]
-    Errors: ValueError for a cutoff that is not between 0 and half the sampling rate, and for a log that is too short.
+    This is a Butterworth filter that runs forward and backward: the phase is zero, the amplitude at the cutoff halved.
+    It is applied to the Fourier transform of the signal, continued at both ends by its mirror image about the end.
+
+    in   x (T, n), dt [s] between rows, cutoff [Hz]
+    Errors: ValueError for shapes, numbers that are not finite, a cutoff that is not between 0 and half the sampling rate,
+    and a log shorter than 1 / cutoff.
     """
     x = np.asarray(x, float)
     if not 0 < cutoff < 0.5 / dt:
         raise ValueError(f"low_pass: cutoff is {cutoff} Hz, expected more than 0, less than {0.5 / dt:g} Hz")
-    sections = scipy_signal.butter(order, cutoff, fs=1 / dt, output="sos")
-    ends = 3 * (2 * len(sections) + 1)
-    if len(x) <= ends:
-        raise ValueError(f"low_pass: the log has {len(x)} rows, expected more than {ends}")
-    found: Floats = scipy_signal.sosfiltfilt(sections, x, axis=0)
+    if x.ndim != 2 or not np.isfinite(x).all():
+        raise ValueError(f"low_pass: x has shape {x.shape}, expected finite numbers (T, n)")
+    if len(x) <= 1 / (cutoff * dt):
+        raise ValueError(f"low_pass: the log has {len(x)} rows, expected more than {1 / (cutoff * dt):.0f}")
+    ends = len(x) - 1
+    longer = np.concatenate([2 * x[:1] - x[ends:0:-1], x, 2 * x[-1:] - x[-2 : -ends - 2 : -1]])
+    frequency = np.fft.rfftfreq(len(longer), dt)
+    gain = 1 / (1 + (frequency / cutoff) ** (2 * order))
+    # the line between the ends stays as it is, so that the transform's period has no jump
+    line = longer[:1] + (longer[-1:] - longer[:1]) * np.linspace(0, 1, len(longer))[:, None]
+    smooth = line + np.fft.irfft(np.fft.rfft(longer - line, axis=0) * gain[:, None], len(longer), axis=0)
+    found: Floats = smooth[ends : ends + len(x)]
     return found
 
 
@@ -55,8 +64,8 @@ def differentiate(
 
     With a cutoff q and tau pass `low_pass` first, both through the same filter: the regressor is then that of the
     filtered motion, and forces above the cutoff are in neither side. Choose it above the motion's highest frequency,
-    five to ten times as high, and far below half the sampling rate. One second at each end is best left out: the filter
-    does not know what was before. Quaternions are filtered by components and normalised.
+    five to ten times as high, and far below half the sampling rate. A few periods of the cutoff at each end are best left
+    out: the filter does not know what was before. Quaternions are filtered by components and normalised.
 
     in   q (T, nq), dt [s] between rows, tau (T, nv) [N m | N], cutoff [Hz]; None: no filter
     out  Motion of the rows 1 to T - 2
@@ -66,6 +75,9 @@ def differentiate(
     q = np.asarray(q, float)
     if q.ndim != 2 or q.shape[1] != model.nq or len(q) < 3:
         raise ValueError(f"differentiate: q has shape {q.shape}, expected (T, {model.nq}) with three rows or more")
+    bad = ~np.isfinite(q).all(axis=1)
+    if bad.any():
+        raise ValueError(f"differentiate: {bad.sum()} rows of q are not finite, first row {np.flatnonzero(bad)[0]}")
     if tau is not None:
         tau = np.asarray(tau, float)
         if tau.shape != (len(q), model.nv):

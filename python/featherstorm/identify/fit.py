@@ -59,7 +59,8 @@ def fit(
     generations: int = 5,
     iterations: int = 50,
     step: float = 1e-4,
-    tolerance: float = 1e-8,
+    tolerance: float = 1e-6,
+    robust: bool = False,
     seed: int = 0,
 ) -> Fit:
     """Find the numbers of a model with which its simulation follows a log.
@@ -80,6 +81,8 @@ def fit(
          tenth of the largest of q, of v and of the readings
     in   starts  True: the states at the beginnings of segments are found too, as far as `noise` allows; without it noise
                  of these states makes the numbers wrong
+    in   robust  True: segments that no numbers explain, such as one with a contact that comes a step too late, lose
+         their weight (Cauchy's cost)
     in   population  begin with the best of the cross-entropy method with so many candidates between the bounds, for
                  `generations`; 0: begin with the numbers' start
     in   iterations, tolerance  the most, 0 for the population alone; the relative gain that ends them
@@ -111,11 +114,13 @@ def fit(
         step=step,
         iterations=iterations,
         tolerance=tolerance,
+        robust=robust,
     )
     # deviations of the numbers: of the coordinates, times the derivative of the values
     _, values, Vt = np.linalg.svd(found.J, full_matrices=False)
     known = values > 1e-8 * max(values.max(initial=0), 1e-300)
-    variance = 2 * found.cost / max(simulation.count * S - len(x), 1)
+    left = float(np.sum(found.weights[:, None] * found.r**2))
+    variance = left / max(simulation.count * found.weights.sum() - len(x), 1)
     spread = np.sqrt(variance * np.sum((Vt[known].T / values[known]) ** 2, axis=1))
     spread[(np.abs(Vt[~known]) > 1e-4).any(axis=0)] = np.inf
     final = chosen.values(found.x)

@@ -11,17 +11,25 @@ if TYPE_CHECKING:
 
     from .parameters import Floats
 
+OUTLIER = 2.0  # a segment whose residual is so many times the median's has half the weight
 DAMPINGS = 10.0 ** np.arange(-2, 5)  # factors of the last damping that an iteration tries, together
 
 
 class Solution(NamedTuple):
-    """x (n,), starts (S, m), cost 1/2 |r|^2, its history, J (rows, n) at x with starts eliminated, iterations."""
+    """The last point of an iteration.
+
+    x (n,), starts (S, m)
+    weights (S,)   of the squared residuals of segments, 1 without `robust`
+    r (S, rows)    residuals; J (rows S, n) their weighted derivatives, starts eliminated
+    history        half the sum of squares after each iteration; iterations: their number
+    """
 
     x: Floats
     starts: Floats
-    cost: float
-    history: list[float]
+    weights: Floats
+    r: Floats
     J: Floats
+    history: list[float]
     iterations: int
 
 
@@ -36,8 +44,12 @@ def solve(
     step: float,
     iterations: int,
     tolerance: float,
+    robust: bool = False,
 ) -> Solution:
     """Minimise 1/2 sum r^2 over x within bounds, and over numbers of single segments.
+
+    robust   the cost of a segment is c^2/2 log(1 + |r_s|^2 / c^2) (Cauchy's), with c = OUTLIER times the median of |r_s|
+             anew in each iteration, minimised by weights 1 / (1 + |r_s|^2 / c^2)
 
     residuals(X (K, n), D (K, S, m)) -> (K, S, rows): candidates K, segments S. Segment s depends on x and D[:, s] alone,
     so one more candidate gives a column of the Jacobian for all segments. Each iteration takes two calls: differences
@@ -53,12 +65,14 @@ def solve(
             f"fit: the simulation of {np.sum(~np.isfinite(r).all(axis=1))} of {S} segments is not finite with the first "
             "numbers; begin with others, with shorter segments or with a population"
         )
-    cost = 0.5 * float(np.sum(r**2))
-    history, done = [cost], 0
+    history, done, moves = [0.5 * float(np.sum(r**2))], 0, True
     for done in range(1, iterations + 1):  # noqa: B007  # the last one is returned
-        Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
-        Q, R, J, rest = eliminated(Jx, Jd, r)
-        gradient, H = J.T @ rest.ravel(), J.T @ J
+        if moves:
+            c2 = outlier(r) if robust else np.inf
+            Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
+            Q, R, J, rest = eliminated(Jx, Jd, r, np.sqrt(weights_of(r, c2)))
+            gradient, H = J.T @ rest.ravel(), J.T @ J
+            cost = float(cost_of(r[None], c2)[0])
         free = ~(((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0)))
         if not free.any() and not m:
             break
@@ -73,31 +87,54 @@ def solve(
             moved = r + np.einsum("srn,kn->ksr", Jx, X - x)
             D -= np.linalg.solve(R, np.einsum("srm,ksr->ksm", Q, moved)[..., None])[..., 0]
         found = residuals(X, D)
-        costs = 0.5 * np.sum(np.where(np.isfinite(found), found, np.inf) ** 2, axis=(1, 2))
+        costs = cost_of(found, c2)
         best = int(np.argmin(costs))
-        if not costs[best] < cost:
+        moves = bool(costs[best] < cost)
+        if not moves:
             damping *= 1e4
             if damping > 1e12:
                 break
             continue
         small = np.abs(X[best] - x).max() <= 1e-9 * scale.max() and not m
         gain, damping = cost - costs[best], max(damping * DAMPINGS[best], 1e-12)
-        x, starts, r, cost = X[best], D[best], found[best], float(costs[best])
-        history.append(cost)
-        if small or gain <= tolerance * cost:
+        x, starts, r = X[best], D[best], found[best]
+        history.append(0.5 * float(np.sum(r**2)))
+        if small or gain <= tolerance * costs[best]:
             break
+    weights = weights_of(r, outlier(r) if robust else np.inf)
     Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
-    return Solution(x, starts, cost, history, eliminated(Jx, Jd, r)[2], done)
+    J = eliminated(Jx, Jd, r, np.sqrt(weights))[2]
+    return Solution(x, starts, weights, r, J, history, done)
 
 
-def eliminated(Jx: Floats, Jd: Floats, r: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def outlier(r: Floats) -> float:
+    """Return c^2 of Cauchy's cost for residuals (S, rows)."""
+    return max(OUTLIER**2 * float(np.median(np.sum(r**2, axis=1))), 1e-300)
+
+
+def weights_of(r: Floats, c2: float) -> Floats:
+    """Return the weights (S,) of segments."""
+    found: Floats = 1 / (1 + np.sum(r**2, axis=1) / c2)
+    return found
+
+
+def cost_of(r: Floats, c2: float) -> Floats:
+    """Return the costs (K,) of residuals (K, S, rows), infinite where one is not finite."""
+    squares = np.sum(np.where(np.isfinite(r), r, np.inf) ** 2, axis=2)
+    found: Floats = 0.5 * np.sum(squares if np.isinf(c2) else c2 * np.log1p(squares / c2), axis=1)
+    return found
+
+
+def eliminated(Jx: Floats, Jd: Floats, r: Floats, root: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return Q, R of Jd, and the parts of Jx (rows, n) and r (S, rows) that no change of the segments' numbers removes.
 
-    r + Jx dx + Jd dd is shortest for the dx that makes (1 - Q Q^T) (r + Jx dx) shortest.
+    r + Jx dx + Jd dd is shortest for the dx that makes (1 - Q Q^T) (r + Jx dx) shortest. Both parts are multiplied by
+    `root` (S,), the square roots of the segments' weights.
     """
     Q, R = np.linalg.qr(Jd)
     rest = r - (Q @ (np.swapaxes(Q, 1, 2) @ r[..., None]))[..., 0]
-    return Q, R, (Jx - Q @ (np.swapaxes(Q, 1, 2) @ Jx)).reshape(-1, Jx.shape[-1]), rest
+    J = (Jx - Q @ (np.swapaxes(Q, 1, 2) @ Jx)) * root[:, None, None]
+    return Q, R, J.reshape(-1, Jx.shape[-1]), rest * root[:, None]
 
 
 def jacobians(

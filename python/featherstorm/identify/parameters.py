@@ -52,15 +52,19 @@ def from_pseudo_inertia(P: Floats) -> Floats:
     return np.concatenate([P[..., 3, 3, None], P[..., :3, 3], rotational[..., rows, columns]], axis=-1)
 
 
+def placement(model: Model, frame: str) -> Floats:
+    """Return the placement (4, 4) of a frame in its body, [R r; 0 1]."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = model.robot.frame_placements[model.frame_names.index(frame)]
+    return T
+
+
 def link_map(model: Model) -> Floats:
     """Return A (nb, 10, 10): parameters in the axes of the model's bodies are A times those in the axes of links.
 
     P_body = T P_link T^T,  T = [R r; 0 1] the placement of the link in its body
     """
-    T = np.tile(np.eye(4), (model.nb, 1, 1))
-    for i, name in enumerate(model.body_names[1:]):
-        if name in model.frame_names:
-            T[i, :3, :3], T[i, :3, 3] = model.robot.frame_placements[model.frame_names.index(name)]
+    T = np.array([placement(model, name) for name in model.body_names[1:]]).reshape(-1, 4, 4)
     P = T[:, None] @ pseudo_inertia(np.eye(10)) @ np.swapaxes(T, 1, 2)[:, None]
     return np.swapaxes(from_pseudo_inertia(P), 1, 2)
 

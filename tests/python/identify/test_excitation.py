@@ -6,14 +6,13 @@ import pytest
 import featherstorm as fs
 from featherstorm import identify
 
-pytest.importorskip("scipy")
-
 
 def test_an_exciting_motion_keeps_limits_and_beats_its_first_guess():
     model = fs.load("ur5")
     allowed = lambda q: fs.forward_kinematics(model, q, "tool0")[0][:, 2] > -0.2  # noqa: E731  # above a table
-    first = identify.exciting(model, max_velocity=1.5, max_acceleration=4.0, iterations=1, allowed=allowed)
-    motion = identify.exciting(model, max_velocity=1.5, max_acceleration=4.0, iterations=10, allowed=allowed)
+    few = {"samples": 32, "points": 60}
+    first = identify.exciting(model, max_velocity=1.5, max_acceleration=4.0, iterations=1, allowed=allowed, **few)
+    motion = identify.exciting(model, max_velocity=1.5, max_acceleration=4.0, iterations=10, allowed=allowed, **few)
     assert motion.condition < 0.8 * first.condition
     t = np.linspace(0, motion.period, 3001)
     q, v, a = motion(t)
@@ -61,6 +60,11 @@ def test_a_filter_removes_noise_without_delay():
     assert np.abs(at_cutoff[500:-500]).max() == pytest.approx(0.5, abs=0.01)
     with pytest.raises(ValueError, match="cutoff is 600.0 Hz, expected more than 0, less than 500 Hz"):
         identify.low_pass(x, 1e-3, 600.0)
+    with pytest.raises(ValueError, match=r"x has shape \(2000,\), expected finite numbers \(T, n\)"):
+        identify.low_pass(t, 1e-3, 5.0)
+    with pytest.raises(ValueError, match="1 rows of q are not finite, first row 3"):
+        bad = np.where(np.arange(9)[:, None] == 3, np.nan, np.zeros((9, 2)))
+        identify.differentiate(fs.load("double_pendulum"), bad, 1e-3)
     with pytest.raises(ValueError, match="the log has 5 rows, expected more than"):
         identify.low_pass(x[:5], 1e-3, 5.0)
     with pytest.raises(ValueError, match=r"tau has shape \(3, 1\), expected \(2000, 2\)"):

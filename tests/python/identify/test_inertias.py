@@ -9,7 +9,6 @@ import pytest
 import featherstorm as fs
 from featherstorm import identify
 
-pytest.importorskip("scipy")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 
@@ -63,6 +62,30 @@ def test_parameters_of_a_body_with_an_anchor_are_those_of_the_file():
     found = identify.inertias(model, q, v, a, np.array(fs.rnea(model, q, v, a)))
     np.testing.assert_array_equal(found.parameters[:10], 0)  # the link between the joints has no mass
     np.testing.assert_allclose(identify.with_inertias(model, pi).parameter("com"), model.parameter("com"), atol=1e-12)
+
+
+def test_identified_numbers_in_mujocos_model():
+    """Welded children, anchors away from the origin, a floating base."""
+    mujoco = pytest.importorskip("mujoco")
+    m = mujoco.MjModel.from_xml_string("""
+        <mujoco><worldbody><body name="base" pos="0 0 1"><freejoint/><geom size=".1 .2 .05" type="box"/>
+          <body pos="0 .1 1" euler="10 20 30"><joint pos=".1 .2 .3" axis="1 1 0" damping=".1"/>
+            <inertial pos=".03 .02 -.05" mass="2" fullinertia=".02 .03 .04 .001 .002 .003"/>
+            <body pos=".1 0 .2" euler="40 0 0"><geom size=".05 .1" type="capsule"/></body>
+          </body></body></worldbody></mujoco>""")
+    model = fs.from_mujoco(m)
+    q, v, a = states(model, 40)
+    tau = np.array(fs.rnea(other(model), q, v, a))
+    tau[:, 6:] += 0.7 * v[:, 6:]
+    found = identify.inertias(model, q, v, a, tau, viscous=True)
+    written = identify.to_mujoco(found.model)
+    assert written.dof_damping[6] == pytest.approx(0.7) and written.body_mass[3] == 0
+    arm_log = pytest.importorskip("arm_log")
+    expected = np.array(fs.rnea(found.model, q, v, a)) + written.dof_damping * v
+    np.testing.assert_allclose(arm_log.inverse(written, q, v, a), expected, atol=1e-9)
+    np.testing.assert_allclose(expected, tau, atol=1e-6)
+    with pytest.raises(ValueError, match="was not made of a model file"):
+        identify.to_mujoco(fs.load("ur5"))
 
 
 def test_base_parameters_reproduce_the_forces():
