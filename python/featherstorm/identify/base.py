@@ -101,17 +101,17 @@ def regressor(
     check_tree(model, "regressor", ())
     q, v, a = (np.asarray(x, float) for x in (q, v, a))
     Y = np.asarray(ops.regressor(model, q, v, a))
-    B, nv, nb = len(Y), model.nv, model.nb
-    Y = np.einsum("bvik,ikj->bvij", Y.reshape(B, nv, nb, 10), link_map(model), optimize=True).reshape(B, nv, 10 * nb)
+    B, nv, n = Y.shape
+    # instances are next to each other in the engine's memory: (nb, 10, 10)^T times (nv, nb, 10, B)
+    of_links = np.swapaxes(link_map(model), 1, 2) @ np.moveaxis(Y, 0, -1).reshape(nv, n // 10, 10, B)
+    dofs = driven(model)
+    found = np.zeros((B, nv, n + len(kinds) * len(dofs)))
+    found[..., :n] = np.moveaxis(of_links.reshape(nv, n, B), -1, 0)
     smooth = v / np.maximum(np.hypot(v, friction_velocity), np.finfo(float).tiny)
     values = {"armature": a, "viscous": v, "coulomb": smooth, "offset": np.ones_like(v)}
-    dofs = driven(model)
-    more = [Y]
-    for name in kinds:
-        block = np.zeros((B, nv, len(dofs)))
-        block[:, dofs, np.arange(len(dofs))] = values[name][:, dofs]
-        more.append(block)
-    return np.concatenate(more, axis=2)
+    for k, name in enumerate(kinds):
+        found[:, dofs, n + k * len(dofs) + np.arange(len(dofs))] = values[name][:, dofs]
+    return found
 
 
 def base_parameters(

@@ -106,11 +106,13 @@ def inertias(
     length = np.linalg.norm(basis, axis=0)
     length[length == 0] = 1
 
-    values = np.linalg.svd(basis / length, compute_uv=False)
+    triangle = np.asarray(np.linalg.qr(np.column_stack([basis / length, forces.ravel()]), mode="r"))
+    values = np.linalg.svd(triangle[:, :-1], compute_uv=False)
     rank = int(np.sum(values > 1e-8 * values.max(initial=0)))
     spread = np.sqrt(np.mean(forces**2, axis=0))
     if noise is None:
-        sigma = estimated_noise(basis / length, forces, spread, rank)
+        beta = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-12)[0] / length
+        sigma = estimated_noise(forces, forces - (basis @ beta).reshape(B, nv), rank)
     else:
         sigma = np.broadcast_to(np.asarray(noise, float), (nv,))
         if not (sigma > 0).all() or not np.isfinite(sigma).all():
@@ -138,14 +140,12 @@ def inertias(
     )  # fmt: skip
 
 
-def estimated_noise(W: Floats, forces: Floats, spread: Floats, rank: int) -> Floats:
-    """Return the standard deviations (nv,) of forces (B, nv) that the base parameters' least squares leaves."""
-    surplus = 1 - rank / forces.size
+def estimated_noise(forces: Floats, left: Floats, rank: int) -> Floats:
+    """Return standard deviations (nv,) of forces (B, nv), of which the base parameters' least squares leaves `left`."""
+    spread, surplus = np.sqrt(np.mean(forces**2, axis=0)), 1 - rank / forces.size
     if surplus < LEAST_SURPLUS:
         return GUESS * np.maximum(spread, max(0.1 * spread.max(initial=0), 1e-12))
-    beta = np.linalg.lstsq(W, forces.ravel(), rcond=1e-12)[0]
-    error = (forces.ravel() - W @ beta).reshape(forces.shape)
-    found: Floats = np.sqrt(np.mean(error**2, axis=0) / surplus)
+    found: Floats = np.sqrt(np.mean(left**2, axis=0) / surplus)
     return np.maximum(found, max(LEAST_NOISE * spread.max(initial=0), 1e-12))
 
 

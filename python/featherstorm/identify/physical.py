@@ -50,8 +50,8 @@ class Problem:
         self.start[: 10 * len(before)].reshape(-1, 10)[bodies] = from_pseudo_inertia(P0)
         self.start[10 * len(before) :][~self.positive] = 0
         # R^T R = (W B)^T (W B),  R y = c
-        triangle: Floats = np.asarray(np.linalg.qr(np.column_stack([W @ self.B, z - W @ self.start]), mode="r"))
-        self.R, self.c = triangle[:, :-1], triangle[:, -1]
+        triangle: Floats = np.asarray(np.linalg.qr(np.column_stack([W, z]), mode="r"))
+        self.R, self.c = triangle[:, :-1] @ self.B, triangle[:, -1] - triangle[:, :-1] @ self.start
 
     def data(self, y: Floats) -> float:
         return 0.5 * float(np.sum((self.R @ y - self.c) ** 2))
