@@ -3,7 +3,7 @@
     from featherstorm import identify
 
     motion = identify.exciting(model)                                  # joint motions that tell much
-    log = identify.differentiate(model, q, dt, tau=tau, cutoff=10.0)   # velocities and accelerations of logged positions
+    log = identify.differentiate(model, q, dt, tau=tau, cutoff=10.0)   # velocities and accelerations
     found = identify.inertias(model, log.q, log.v, log.a, log.tau, viscous=True)
     found.model                                                        # the robot with physical inertias
 

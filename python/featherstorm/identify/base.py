@@ -43,7 +43,7 @@ class BaseParameters(NamedTuple):
         Y pi = Y[:, independent] beta,  beta = combine pi
 
     names        (p,) of the parameters, "link.m" to "link.Iyz", "joint.viscous"
-    independent  (r,) indices of the parameters whose columns are a basis; beta of each is itself plus multiples of others
+    independent  (r,) indices of parameters whose columns are a basis; each beta is one of them plus multiples of others
     combine      (r, p)
     condition    of the independent columns over the states, each scaled to length 1
     """
@@ -90,7 +90,8 @@ def regressor(
         tau = Y pi,  pi = (ten inertial parameters of each link, then the requested numbers of each joint)
 
     in   q (B, nq), v (B, nv), a (B, nv)
-    in   armature, viscous, coulomb, offset  True: adds a column for each coordinate, free joints excluded: a, v, sign(v), 1
+    in   armature, viscous, coulomb, offset  True: adds a column for each coordinate, free joints excluded: a, v,
+         sign(v), 1
     in   friction_velocity [rad/s | m/s]  sign(v) becomes v / sqrt(v^2 + friction_velocity^2)
     out  Y (B, nv, 10 nb + columns); Y.reshape(-1, Y.shape[-1]) stacks the instances
     Inertial parameters are in the axes of links (parameters.py). Source: Atkeson, An and Hollerbach 1986; Garofalo et

@@ -25,7 +25,9 @@ PENALTY = 1e3  # of a motion that is not allowed, on the logarithm of the condit
 
 
 class Excitation(NamedTuple):
-    """A periodic motion q(t) = centre + sum_l sine_l / (w l) sin(w l t) - cosine_l / (w l) cos(w l t), w = 2 pi / period.
+    """A periodic motion, a Fourier series.
+
+        q(t) = centre + sum_l sine_l / (w l) sin(w l t) - cosine_l / (w l) cos(w l t),  w = 2 pi / period
 
     centre (nv,), sine and cosine (harmonics, nv) [rad/s | m/s], period [s]
     condition   of the base regressor over one period, columns scaled to length 1
@@ -73,8 +75,8 @@ def exciting(
     within them.
 
     in   period [s], harmonics   slowest frequency 1 / period, highest harmonics / period
-    in   max_velocity, max_acceleration (nv,) or numbers [rad/s, rad/s^2 | m/s, m/s^2]; None: the model's velocity limits,
-         2 where it has none; accelerations without limit
+    in   max_velocity, max_acceleration (nv,) or numbers [rad/s, rad/s^2 | m/s, m/s^2]; None: the model's velocity
+         limits, 2 where it has none; accelerations without limit
     in   margin  part of each position range that is left free at both ends; +-pi and +-1 m without limits
     in   allowed(q)  (N, nq) -> (N,) of bool: positions that may be passed, for instance without a collision
     in   samples, iterations, points  candidates of an iteration, iterations, times of a period that are evaluated

@@ -20,8 +20,8 @@ JOINTS = {"damping": "dof_damping", "friction": "dof_frictionloss", "armature": 
 def to_mujoco(model: Model) -> Any:
     """Return a copy of the MjModel of a model with the numbers that are bound: inertias, joints, tables of the file.
 
-    The inertia of bodies that are welded together goes to the first of them; the others have none. Numbers that MuJoCo's
-    compiler derives follow (mj_setConst).
+    The inertia of bodies that are welded together goes to the first of them; the others have none. Numbers that
+    MuJoCo's compiler derives follow (mj_setConst).
     Errors: ValueError for a model that was not made of a model file, for numbers that differ between instances, and for
     a body whose inertia no physical body has.
     """

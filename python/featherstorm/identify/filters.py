@@ -34,8 +34,8 @@ def low_pass(x: npt.ArrayLike, dt: float, cutoff: float, order: int = 4) -> Floa
     It is applied to the Fourier transform of the signal, continued at both ends by its mirror image about the end.
 
     in   x (T, n), dt [s] between rows, cutoff [Hz]
-    Errors: ValueError for shapes, numbers that are not finite, a cutoff that is not between 0 and half the sampling rate,
-    and a log shorter than 1 / cutoff.
+    Errors: ValueError for shapes, numbers that are not finite, a cutoff that is not between 0 and half the sampling
+    rate, and a log shorter than 1 / cutoff.
     """
     x = np.asarray(x, float)
     if not 0 < cutoff < 0.5 / dt:
@@ -64,8 +64,8 @@ def differentiate(
 
     With a cutoff q and tau pass `low_pass` first, both through the same filter: the regressor is then that of the
     filtered motion, and forces above the cutoff are in neither side. Choose it above the motion's highest frequency,
-    five to ten times as high, and far below half the sampling rate. A few periods of the cutoff at each end are best left
-    out: the filter does not know what was before. Quaternions are filtered by components and normalised.
+    five to ten times as high, and far below half the sampling rate. A few periods of the cutoff at each end are best
+    left out: the filter does not know what was before. Quaternions are filtered by components and normalised.
 
     in   q (T, nq), dt [s] between rows, tau (T, nv) [N m | N], cutoff [Hz]; None: no filter
     out  Motion of the rows 1 to T - 2

@@ -77,16 +77,16 @@ def fit(
     in   logs  a Log, or several
     in   numbers  `Number`s to be found
     in   segment  control steps of a segment; stride: control steps between their beginnings, None: `segment`
-    in   noise  LogNoise, the weights; infinite for what is not compared. None: the rms changes over a segment, at least a
-         tenth of the largest of q, of v and of the readings
-    in   starts  True: the states at the beginnings of segments are found too, as far as `noise` allows; without it noise
-                 of these states makes the numbers wrong
+    in   noise  LogNoise, the weights; infinite for what is not compared. None: the rms changes over a segment, at least
+                a tenth of the largest of q, of v and of the readings
+    in   starts  True: the states at the beginnings of segments are found too, as far as `noise` allows; without it
+                 noise of these states makes the numbers wrong
     in   robust  True: segments that no numbers explain, such as one with a contact that comes a step too late, lose
          their weight (Cauchy's cost)
     in   population  begin with the best of the cross-entropy method with so many candidates between the bounds, for
                  `generations`; 0: begin with the numbers' start
     in   iterations, tolerance  the most, 0 for the population alone; the relative gain that ends them
-    in   step  of differences, as a part of a number's value, of 1 where it is zero or has a positive lower bound
+    in   step  of differences, as a part of a number's value; of its range, or of 1, where it begins at zero
     out  Fit
     Errors: ValueError for shapes, rows that are not finite, unknown names, a log without a whole segment, infinite
     bounds of a population, and a start whose simulation is not finite.
@@ -116,12 +116,12 @@ def fit(
         tolerance=tolerance,
         robust=robust,
     )
-    # deviations of the numbers: of the coordinates, times the derivative of the values
-    _, values, Vt = np.linalg.svd(found.J, full_matrices=False)
+    # deviations of the numbers: of the coordinates in units of their scales, times the derivative of the values
+    _, values, Vt = np.linalg.svd(found.J * chosen.scale, full_matrices=False)
     known = values > 1e-8 * max(values.max(initial=0), 1e-300)
     left = float(np.sum(found.weights[:, None] * found.r**2))
     variance = left / max(simulation.count * found.weights.sum() - len(x), 1)
-    spread = np.sqrt(variance * np.sum((Vt[known].T / values[known]) ** 2, axis=1))
+    spread = chosen.scale * np.sqrt(variance * np.sum((Vt[known].T / values[known]) ** 2, axis=1))
     spread[(np.abs(Vt[~known]) > 1e-4).any(axis=0)] = np.inf
     final = chosen.values(found.x)
     spread = np.where(chosen.logarithmic, spread * final, spread)
@@ -159,7 +159,8 @@ class Simulated:
                 )
         self.scales = scales
         self.scale = np.concatenate(scales)
-        self.count = segments.U.shape[1] * len(self.scale)  # residuals of a segment without its start
+        # residuals of a segment, its start excluded
+        self.count = segments.U.shape[1] * int(np.isfinite(self.scale).sum())
 
     def minus(self, q: Floats, other: Floats) -> Floats:
         """Return q (-) other on the tangent space, over the last axis."""

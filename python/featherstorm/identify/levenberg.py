@@ -48,12 +48,13 @@ def solve(
 ) -> Solution:
     """Minimise 1/2 sum r^2 over x within bounds, and over numbers of single segments.
 
-    robust   the cost of a segment is c^2/2 log(1 + |r_s|^2 / c^2) (Cauchy's), with c = OUTLIER times the median of |r_s|
-             anew in each iteration, minimised by weights 1 / (1 + |r_s|^2 / c^2)
+    robust   the cost of a segment is c^2/2 log(1 + |r_s|^2 / c^2) (Cauchy's), with c = OUTLIER times the median of
+             |r_s|, anew in each iteration, minimised by weights 1 / (1 + |r_s|^2 / c^2)
 
-    residuals(X (K, n), D (K, S, m)) -> (K, S, rows): candidates K, segments S. Segment s depends on x and D[:, s] alone,
-    so one more candidate gives a column of the Jacobian for all segments. Each iteration takes two calls: differences
-    for the Jacobian, then all `DAMPINGS`. Numbers of segments are eliminated by a QR factorisation of each segment.
+    residuals(X (K, n), D (K, S, m)) -> (K, S, rows): candidates K, segments S. Segment s depends on x and D[:, s]
+    alone, so one more candidate gives a column of the Jacobian for all segments. Each iteration takes two calls:
+    differences for the Jacobian, then all `DAMPINGS`. Numbers of segments are eliminated by a QR factorisation of each
+    segment.
     A candidate whose residuals are not finite has an infinite cost.
     Errors: ValueError where the residuals of the start are not finite.
     """
@@ -62,8 +63,8 @@ def solve(
     r = residuals(x[None], starts[None])[0]
     if not np.isfinite(r).all():
         raise ValueError(
-            f"fit: the simulation of {np.sum(~np.isfinite(r).all(axis=1))} of {S} segments is not finite with the first "
-            "numbers; begin with others, with shorter segments or with a population"
+            f"fit: the simulation of {np.sum(~np.isfinite(r).all(axis=1))} of {S} segments is not finite with the "
+            "first numbers; begin with others, with shorter segments or with a population"
         )
     history, done, moves = [0.5 * float(np.sum(r**2))], 0, True
     for done in range(1, iterations + 1):  # noqa: B007  # the last one is returned

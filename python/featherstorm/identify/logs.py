@@ -43,7 +43,7 @@ class LogNoise(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """Segments of logs: x0 (S, nx), U (S, L, nu), and the logged q, v (S, L, n), readings (S, L, ny) behind each step."""
+    """Segments of logs: x0 (S, nx), U (S, L, nu), and the logged q, v (S, L, n), readings (S, L, ny) of each step."""
 
     x0: Floats
     U: Floats

@@ -28,7 +28,7 @@ KINDS = {"jnt": "joint", "eq": "equality"}  # prefix of MuJoCo's tables -> kind 
 class Number:
     """A number of a model, or one value shared by several of its entries.
 
-    table    a name that Model.bind accepts: "damping", "mass", or a table of a model file, "geom_friction", "dof_damping"
+    table    a name that Model.bind accepts: "damping", "mass", or a file's table: "geom_friction", "dof_damping"
     at       names or indices of its rows: of bodies, joints or coordinates, geoms, actuators, ...; None: all rows
     column   of tables with several columns: 0 is the sliding friction of "geom_friction"
     lower, upper   bounds. Where `lower` is positive, the fit works with the logarithm

@@ -14,7 +14,8 @@ ARM = """
   <default><joint damping="0.5" frictionloss="0.2" armature="0.02"/><geom contype="0" conaffinity="0"/></default>
   <worldbody>
     <body pos="0 0 1"><joint name="shoulder" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
-      <body pos=".3 0 0"><joint name="elbow" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .25 0 0" size=".025"/></body>
+      <body pos=".3 0 0"><joint name="elbow" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .2 0 0" size=".03"/>
+      </body>
     </body>
   </worldbody>
   <actuator><motor name="first" joint="shoulder" gear="10"/><position name="second" joint="elbow" kp="20"/></actuator>
@@ -151,6 +152,41 @@ def test_stiffness_and_damping_of_a_bouncing_ball():
     rough = noisy(log, model, 5e-4, 5e-3)
     found = fit(roll, rough, numbers, noise=LogNoise(5e-4, 5e-3), starts=True)
     assert list(found.values.values()) == pytest.approx([0.015, 0.2], rel=0.03)
+
+
+def test_an_actuator_with_an_activation():
+    m = compiled("""
+        <mujoco><option timestep="0.002"/><worldbody>
+          <body><joint name="j" axis="0 1 0" damping=".3"/><geom size=".1" pos=".3 0 0"/></body></worldbody>
+        <actuator><general name="a" joint="j" dyntype="filter" dynprm=".05" gainprm="3"/></actuator></mujoco>""")
+    roll = fs.Rollout(fs.from_mujoco(m), substeps=SUBSTEPS)
+    m.actuator_dynprm[0, 0], m.actuator_gainprm[0, 0] = 0.12, 4
+    d, rows, u = mujoco.MjData(m), [], np.random.default_rng(0).normal(size=(100, 1))
+    for k in range(101):
+        rows.append((d.qpos.copy(), d.qvel.copy(), d.act.copy()))
+        d.ctrl[:] = u[min(k, 99)]
+        mujoco.mj_step(m, d, SUBSTEPS)
+    q, v, act = (np.array(x) for x in zip(*rows))
+    numbers = [
+        Number("actuator_dynprm", "a", lower=0.01, upper=1),
+        Number("actuator_gainprm", "a", lower=0.1, upper=10),
+    ]
+    found = fit(roll, Log(q, v, u, act), numbers)
+    assert list(found.values.values()) == pytest.approx([0.12, 4], rel=1e-6)
+    with pytest.raises(ValueError, match=r"log 0 has no act, expected the activations \(101, 1\)"):
+        fit(roll, Log(q, v, u), numbers)
+
+
+def test_friction_under_the_rigid_law():
+    """The log is that of the same law: MuJoCo has another one."""
+    model = fs.from_mujoco(compiled(BOX.replace("0.8", "0.35")))
+    start = np.concatenate([model.compiled.qpos0, [2, 0.5, 0, 0, 0, 0]])
+    x = np.array(fs.Rollout(model, substeps=SUBSTEPS, law="rigid")(start, np.zeros((1, 40, 0)), states=True).states[0])
+    x = np.concatenate([start[None], x])
+    roll = fs.Rollout(fs.from_mujoco(compiled(BOX)), substeps=SUBSTEPS, law="rigid")
+    number = Number("geom_friction", ("floor", "box"), lower=0.05, upper=2)
+    found = fit(roll, Log(x[:, :7], x[:, 7:], np.zeros((40, 0))), [number], segment=5)
+    assert found.values[number.name] == pytest.approx(0.35, rel=1e-3)
 
 
 def test_a_robot_without_a_file():
