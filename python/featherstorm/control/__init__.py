@@ -14,26 +14,42 @@ from typing import TYPE_CHECKING
 
 from .._optional import at_first_use
 
-__all__ = ["Plant", "Receding", "Run", "Trot", "drive", "drive_live", "film"]
+__all__ = [
+    "Acrobot", "CartPole", "Climb", "Loop", "Plant", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
+    "film", "watch",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from .clock import drive_live
-    from .loop import Run, drive
+    from .loop import Loop, drive
     from .plant import Plant
+    from .quadruped import QuadrupedTask
     from .receding import Receding
-    from .trot import Trot
-    from .video import film
+    from .run import Run
+    from .stand_up import StandUp
+    from .swing_up import Acrobot, CartPole
+    from .task import Task
+    from .trot import Climb, Trot
+    from .video import film, watch
 else:
     __getattr__ = at_first_use(
         __name__,
         {
+            "Acrobot": "swing_up",
+            "CartPole": "swing_up",
+            "Climb": "trot",
+            "Loop": "loop",
             "Plant": "plant",
+            "QuadrupedTask": "quadruped",
             "Receding": "receding",
-            "Run": "loop",
+            "Run": "run",
+            "StandUp": "stand_up",
+            "Task": "task",
             "Trot": "trot",
             "drive": "loop",
             "drive_live": "clock",
             "film": "video",
+            "watch": "video",
         },
         ("mujoco", "featherstorm.control needs MuJoCo: python -m pip install 'mujoco>=4'"),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..planning import PlanningError
+from .run import Run as Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .plant import Plant
-    from .trot import Trot
+    from .task import Task
 
     Array = npt.NDArray[np.float64]
 
@@ -25,111 +25,129 @@ PUSHES = 3.0, 5.0, 7.0  # times of the pushes [s]
 RECOVERY = 1.0  # time after a push in which errors do not count [s]
 
 
-@dataclass
-class Run:
-    """A closed loop.
-
-    seconds      simulated time [s];  fell  time of the fall [s], None without one
-    velocities   (n, 3) forward, to the left, turn rate, after every step that counts
-    error        root mean square of the task's error from SETTLED on, without RECOVERY after each push; NaN if the robot
-                 fell before
-    plan_times   (plans,) time that this computer took for each plan but the first [s]
-    late         share of plans that took longer than a control step; in real time of those that were not ready in time
-    failed       plans without a sample of finite cost, where the last plan went on
-    slipped      in real time: the greatest delay of a step of the robot behind the clock [s]
-    """
-
-    seconds: float = 0.0
-    fell: float | None = None
-    velocities: Array = field(default_factory=lambda: np.zeros((0, 3)))
-    error: float = float("nan")
-    plan_times: Array = field(default_factory=lambda: np.zeros(0))
-    late: float = 0.0
-    failed: int = 0
-    slipped: float = 0.0
-
-
 class Recorder:
     """Record of a run, made step by step."""
 
-    def __init__(self, task: Trot, timestep: float) -> None:
+    def __init__(self, task: Task, timestep: float) -> None:
         self.task, self.h, self.run = task, timestep, Run()
         self.counts_from = round(SETTLED / timestep)
         self.sum = 0.0  # of squared errors
+        self.holds_since: float | None = None
         self.velocities: list[Array] = []
 
     def pushed(self, step: int) -> None:
         self.counts_from = max(self.counts_from, step + round(RECOVERY / self.h))
 
     def add(self, step: int, plant: Plant) -> bool:
-        """Record a step; return False if the robot has fallen."""
-        run = self.run
+        """Record a step; return False if the run is over: the robot has fallen, or has held its goal."""
+        run, task = self.run, self.task
         run.seconds = plant.time
         if step >= self.counts_from:
-            self.velocities.append(plant.heading_velocity)
-            self.sum += self.task.error(plant) ** 2
+            self.velocities.append(task.velocity(plant))
+            self.sum += task.error(plant) ** 2
             run.error = (self.sum / len(self.velocities)) ** 0.5
-        if self.task.has_fallen(plant):
+        if task.has_fallen(plant):
             run.fell = plant.time
-        return run.fell is None
+        elif task.hold is not None:
+            if not task.is_reached(plant):
+                self.holds_since = None
+            elif self.holds_since is None:
+                self.holds_since = plant.time
+            if self.holds_since is not None and plant.time - self.holds_since >= task.hold - self.h:
+                run.reached = self.holds_since
+        return run.fell is None and run.reached is None
+
+    def finish(self) -> Run:
+        """Return the record of the run, which is over."""
+        self.run.velocities = np.array(self.velocities).reshape(len(self.velocities), -1 if self.velocities else 3)
+        self.run.succeeded = self.task.has_succeeded(self.run)
+        return self.run
 
     def __getstate__(self) -> dict[str, Any]:
-        self.run.velocities = np.array(self.velocities).reshape(-1, 3)
-        return {"run": self.run}
+        return {"run": self.finish()}
+
+
+class Loop:
+    """A closed loop that is stepped from outside. The arguments are those of `drive`.
+
+    task, plant, planner   the robot is `plant`;  dt  time of a step of the robot [s]
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        seconds: float | None = None,
+        *,
+        latency: float = 0.02,
+        predict: bool = True,
+        push: float = 0.0,
+        mass: float = 1.0,
+        friction: float | None = None,
+        seed: int = 0,
+        plant: Plant | None = None,
+    ) -> None:
+        seconds = task.seconds if seconds is None else seconds
+        if seconds <= 0 or latency < 0 or push < 0:
+            raise ValueError(f"drive: seconds {seconds}, latency {latency}, push {push}: expected positive numbers")
+        self.task, self.latency, self.predict, self.push = task, latency, predict, push
+        self.plant = task.plant(seed, mass, friction) if plant is None else plant
+        self.planner, self.rng = task.planner(seed), np.random.default_rng(seed)
+        self.dt = float(self.plant.model.opt.timestep)
+        self.period, self.left, self.k = round(task.dt / self.dt), round(seconds / self.dt), 0
+        self.pushes = {round(t / self.dt) for t in PUSHES} if push else set()
+        self.recorder, self.spent = Recorder(task, self.dt), list[float]()
+
+    def plan(self, t: float) -> None:
+        begin = time.perf_counter()
+        try:
+            self.planner.command(self.plant.state, t, latency=self.latency, predict=self.predict, p=self.task.p)
+        except PlanningError:
+            self.recorder.run.failed += 1
+        self.spent.append(time.perf_counter() - begin)
+
+    def step(self) -> bool:
+        """Plan where it is time to, and step the robot; return False, and do nothing, where the run is over."""
+        if self.left == 0:
+            return False
+        k, t, plant = self.k, self.k * self.dt, self.plant
+        if k % self.period == 0:
+            self.plan(t)
+        if k in self.pushes:
+            angle = self.rng.uniform(0, 2 * np.pi)
+            plant.push(self.push * np.array([np.cos(angle), np.sin(angle)]))
+            self.recorder.pushed(k)
+        plant.step(self.planner.control(t))
+        self.k, self.left = k + 1, self.left - 1
+        if not self.recorder.add(k, plant):
+            self.left = 0
+        return True
+
+    def finish(self) -> Run:
+        run = self.recorder.finish()
+        run.plan_times = np.array(self.spent[1:])
+        run.late = float(np.mean(run.plan_times > self.task.dt)) if len(run.plan_times) else 0.0
+        return run
 
 
 def drive(
-    task: Trot,
-    seconds: float = 8.0,
-    *,
-    latency: float = 0.02,
-    predict: bool = True,
-    push: float = 0.0,
-    mass: float = 1.0,
-    friction: float | None = None,
-    seed: int = 0,
-    each_step: Callable[[Plant], object] | None = None,
-    plant: Plant | None = None,
+    task: Task, seconds: float | None = None, *, each_step: Callable[[Plant], object] | None = None, **conditions: Any
 ) -> Run:
-    """Run a task in closed loop until its time is over or the robot has fallen.
+    """Run a task in closed loop until its time is over, the robot has fallen, or it has held its goal.
 
     Time is the robot's: a plan from the state at the time t acts from t + latency on, however long this computer takes
     for it. Every control step of the planner has a plan.
 
-    latency    of a plan [s];  predict  whether the plan begins at the state that the model predicts for then
+    seconds    None: those of the task
+    each_step  called after each step of the robot
+    conditions:
+    latency    of a plan [s], 0.02;  predict  whether the plan begins at the state that the model predicts for then
     push       size of three changes of the root's velocity, in random directions [m/s]
     mass, friction   of the robot alone (Plant); the planner's model stays as it is
     seed       of the planner, the first pose and the pushes
-    each_step  called after each step of the robot
     plant      the robot; None: that of the task
     """
-    if seconds <= 0 or latency < 0 or push < 0:
-        raise ValueError(f"drive: seconds {seconds}, latency {latency}, push {push}: expected positive numbers")
-    plant = task.plant(seed, mass, friction) if plant is None else plant
-    planner, rng = task.planner(seed), np.random.default_rng(seed)
-    h = plant.model.opt.timestep
-    period, steps = round(task.dt / h), round(seconds / h)
-    pushes = {round(t / h) for t in PUSHES} if push else set()
-    recorder, spent = Recorder(task, h), []
-    run = recorder.run
-    for k in range(steps):
-        t = k * h
-        if k % period == 0:
-            begin = time.perf_counter()
-            try:
-                planner.command(plant.state, t, latency=latency, predict=predict, p=task.p)
-            except PlanningError:
-                run.failed += 1
-            spent.append(time.perf_counter() - begin)
-        if k in pushes:
-            angle = rng.uniform(0, 2 * np.pi)
-            plant.push(push * np.array([np.cos(angle), np.sin(angle)]))
-            recorder.pushed(k)
-        plant.step(planner.control(t))
+    loop = Loop(task, seconds, **conditions)
+    while loop.step():
         if each_step is not None:
-            each_step(plant)
-        if not recorder.add(k, plant):
-            break
-    run.velocities, run.plan_times = np.array(recorder.velocities).reshape(-1, 3), np.array(spent[1:])
-    run.late = float(np.mean(run.plan_times > task.dt)) if len(run.plan_times) else 0.0
-    return run
+            each_step(loop.plant)
+    return loop.finish()

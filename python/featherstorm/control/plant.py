@@ -1,4 +1,4 @@
-"""A robot in MuJoCo C whose motors follow targets of their joints."""
+"""A robot in MuJoCo C."""
 
 from __future__ import annotations
 
@@ -15,24 +15,17 @@ if TYPE_CHECKING:
 
 
 class Plant:
-    """One robot with a free root and a motor at each joint, tau = kp (target - q) - kd v within the motors' limits.
+    """A robot that MuJoCo simulates, under the controls of its actuators.
 
-    model          a mujoco.MjModel whose controls are the torques of the joints, in their order; it is copied
-    kp, kd         gains of the motors' drives, which run at the timestep of the model
-    effort         (nu,) limits of the torques [N m]
+    model          a mujoco.MjModel; it is copied
     mass           factor of all masses and inertias
     friction       of all geoms; None: those of the model
 
     data   the mujoco.MjData;  time [s]
     """
 
-    def __init__(
-        self, model: Any, kp: float, kd: float, effort: npt.ArrayLike, mass: float = 1.0, friction: float | None = None
-    ) -> None:
-        self.model, self.kp, self.kd = copy.copy(model), kp, kd
-        self.effort = np.asarray(effort, float)
-        if self.effort.shape != (self.model.nu,):
-            raise ValueError(f"Plant: effort has shape {self.effort.shape}, expected ({self.model.nu},)")
+    def __init__(self, model: Any, mass: float = 1.0, friction: float | None = None) -> None:
+        self.model = copy.copy(model)
         if mass <= 0 or (friction is not None and friction < 0):
             raise ValueError(f"Plant: mass is {mass} and friction {friction}, expected a positive factor and 0 or more")
         self.data: Any = mujoco.MjData(self.model)
@@ -52,21 +45,30 @@ class Plant:
         """(nq + nv) q, then v, as measured."""
         return np.concatenate([self.data.qpos, self.data.qvel])
 
-    def reset(self, q: npt.ArrayLike) -> None:
+    def reset(self, q: npt.ArrayLike, settle: float = 0.0, control: npt.ArrayLike = 0.0) -> None:
+        """Begin at rest at q (nq), after some time [s] under a control."""
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = q
+        self.data.ctrl[:] = control
+        if settle:
+            mujoco.mj_step(self.model, self.data, round(settle / self.model.opt.timestep))
+            self.data.time = 0.0
         mujoco.mj_forward(self.model, self.data)
 
-    def step(self, target: npt.ArrayLike) -> None:
-        """Step once with targets (nu,) of the joints [rad]."""
-        d = self.data
-        torque = self.kp * (target - d.qpos[-self.model.nu :]) - self.kd * d.qvel[-self.model.nu :]
-        d.ctrl[:] = np.clip(torque, -self.effort, self.effort)
-        mujoco.mj_step(self.model, d)
+    def step(self, control: npt.ArrayLike) -> None:
+        """Step once under controls (nu,)."""
+        self.data.ctrl[:] = control
+        mujoco.mj_step(self.model, self.data)
 
     def push(self, velocity: npt.ArrayLike) -> None:
-        """Change the velocity of the root, (2,) [m/s] along x and y of the world."""
+        """Change the velocity of a floating root, (2,) [m/s] along x and y of the world."""
         self.data.qvel[:2] += velocity
+
+    def position(self, name: str) -> Array:
+        """Return the position (3,) of a site, or of a body where no site has the name [m]."""
+        d = self.data
+        site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, name)
+        return np.array(d.site_xpos[site] if site >= 0 else d.body(name).xpos)
 
     @property
     def upright(self) -> float:

@@ -1,63 +1,47 @@
-"""A Go2 that trots at a commanded velocity, by DIAL on a model with four point feet."""
+"""Trots at a commanded velocity, on level ground or up a step, by DIAL."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import mujoco
 import numpy as np
 
-from .. import loading
-from .._robot.contacts import Contact
-from .._robot.urdf import UrdfWorld
-from ..planning import DIAL
-from ..rollout import Rollout
-from .plant import Plant
+from .quadruped import LEGS, QuadrupedTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
     from ..symbols import State, Symbols
+    from .plant import Plant
 
-    Array = npt.NDArray[np.float64]
-
-LEGS = ("FL", "FR", "RL", "RR")
 PHASES = {"FL": 0.0, "RR": 0.0, "FR": 0.5, "RL": 0.5}  # diagonal legs move together
-STANCE = np.tile([0.0, 0.8, -1.6], 4)  # hip, thigh, calf [rad]
-LOWER, UPPER = np.tile([-0.5, 0.4, -2.3], 4), np.tile([0.5, 1.4, -0.85], 4)  # of the targets [rad]
-EFFORT = np.tile([23.7, 23.7, 45.43], 4)  # limits of the motors [N m]
-KP, KD = 30.0, 1.0
-TEMPERATURE = 0.1  # of DIAL
-FOOT = 0.022  # radius [m]
-HEIGHT, CADENCE, LIFT, DUTY = 0.30, 2.0, 0.08, 0.55  # of the trunk [m]; steps a second; of a foot [m]; share in stance
-WEIGHTS = {
-    "velocity": 3.0,
-    "turn": 0.3,
-    "heading": 0.3,
-    "upright": 0.5,
-    "sway": 0.002,
-    "height": 10.0,
-    "posture": 0.02,
-    "gait": 0.1,
-}
-FALLEN = 0.15, 0.5  # lowest trunk [m], least vertical component of its z axis
+CADENCE, LIFT, DUTY = 2.0, 0.08, 0.55  # steps a second; height of a step [m]; share of the time in stance
+HIP = 0.19  # distance of hips from the middle of the trunk, along it [m]
+SINKS = 0.015  # depth to which feet may sink into the robot's ground [m]
 
 
-class Trot:
-    """The task: trot at a velocity.
+class Trot(QuadrupedTask):
+    """The task: trot at a velocity. Error: distance of the velocity in the plane from the commanded one.
 
     speed, side    velocity forward and to the left [m/s];  turn  rate about the vertical axis [rad/s]
-    samples, iterations, horizon   of the planner; a control step takes 20 ms
-    friction       of the planner's feet
-    threads        of the planner
-    weights        of the terms of the cost, by their names in WEIGHTS; others have these values
+    options        of QuadrupedTask; without `samples` there are 256, with the model "file" 128
 
     p       (3,) parameters of the cost: speed, side, turn
     """
 
-    dt = 0.02  # time of a control step and period of the plans [s]
-    rest = STANCE  # targets before the first plan
+    WEIGHTS: ClassVar[Mapping[str, float]] = {
+        "velocity": 3.0,
+        "turn": 0.3,
+        "heading": 0.3,
+        "upright": 0.5,
+        "sway": 0.002,
+        "height": 10.0,
+        "posture": 0.02,
+        "gait": 0.1,
+    }
+    models: tuple[str, ...] = ("feet", "file")
+    lift = LIFT
 
     def __init__(
         self,
@@ -65,26 +49,18 @@ class Trot:
         side: float = 0.0,
         turn: float = 0.0,
         *,
-        samples: int = 256,
-        iterations: int = 2,
-        horizon: int = 16,
-        friction: float = 0.8,
-        threads: int = 1,
-        weights: Mapping[str, float] | None = None,
+        robot: str = "go2",
+        model: str | None = None,
+        samples: int | None = None,
+        **options: Any,
     ) -> None:
-        weights = dict(weights or {})
-        if unknown := set(weights) - set(WEIGHTS):
-            raise ValueError(f"Trot: weights have {min(unknown)!r}, expected some of {', '.join(WEIGHTS)}")
-        self.weights = {**WEIGHTS, **weights}
+        model = model or (self.models[0] if robot == "go2" else "file")
         self.p = np.array([speed, side, turn])
-        self.samples, self.iterations, self.horizon = samples, iterations, horizon
-        feet = [Contact(f"{leg}_foot", radius=FOOT, friction=friction) for leg in LEGS]
-        self.model = loading.load("go2", contacts=feet, threads=threads)
-        self.rollout = Rollout(self.model, self.dt, self.cost, control=targets, kp=KP, kd=KD)
+        super().__init__(robot, model, samples=samples or (128 if model == "file" else None), **options)
 
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         """Return the cost of a control step: errors of the velocity, of the trunk's pose, and of the feet's heights."""
-        w, R = self.weights, x.rotation("base")
+        w, R = self.weights, x.rotation(self.robot.trunk)
         v, omega, up = x.v[0:3], x.v[3:6], R[2]
         length = np.sqrt(R[0, 0] ** 2 + R[1, 0] ** 2 + 1e-6)
         c, s = R[0, 0] / length, R[1, 0] / length  # of the heading
@@ -93,46 +69,80 @@ class Trot:
         total = total + w["heading"] * np.where(np.absolute(p[2]) < 0.01, s**2, 0.0)  # along x if no turn is commanded
         total = total + w["upright"] * (up[0] ** 2 + up[1] ** 2 + (1 - up[2]) ** 2)
         total = total + w["sway"] * (omega[0] ** 2 + omega[1] ** 2)
-        total = total + w["height"] * (x.q[2] - HEIGHT) ** 2 + w["posture"] * np.sum((u - STANCE) ** 2)
+        total = total + w["height"] * (x.q[2] - self.robot.height - self.trunk_ground(x.q[0])) ** 2
+        total = total + w["posture"] * np.sum((u - self.stance) ** 2)
         for leg in LEGS:
-            error = x.position(f"{leg}_foot")[2] - FOOT - foot_height(t, leg)
+            foot, swing = x.position(f"{leg}_foot"), swing_of(t, leg)
+            ground, ahead = self.ground(foot[0]), self.ahead_of(x.q[0] + (HIP if leg[0] == "F" else -HIP))
+            error = foot[2] - self.robot.foot - ((1 - swing) * ground + swing * (ahead + self.lift))
             total = total + w["gait"] * (error / 0.05) ** 2
         return total
 
-    def planner(self, seed: int = 0) -> DIAL:
-        """Return a planner of targets for the joints, which begins with the stance."""
-        planner = DIAL(
-            self.rollout, self.horizon, 12, samples=self.samples, iterations=self.iterations,
-            sigma=0.5 * (UPPER - LOWER), temperature=TEMPERATURE, lower=LOWER, upper=UPPER, seed=seed,
-        )  # fmt: skip
-        planner.reset(np.tile(STANCE, (self.horizon, 1)))
-        return planner
+    def ground(self, x: Any) -> Any:
+        """Return the height of the ground at a place, from x along the way [m]."""
+        return 0.0
 
-    def plant(self, seed: int = 0, mass: float = 1.0, friction: float | None = None) -> Plant:
-        """Return the robot, on its feet: all of its collision elements, elliptic friction cones, steps of 2 ms."""
-        world = loading.load("go2", world=UrdfWorld(ground=True, motors=True, timestep=0.002)).compiled
-        assert world is not None
-        world.opt.cone, world.opt.impratio = 1, 100.0
-        plant = Plant(world, KP, KD, EFFORT, mass, friction)
-        joints = STANCE + np.random.default_rng(seed).uniform(-0.05, 0.05, 12)
-        plant.reset(np.concatenate([[0, 0, HEIGHT + 0.02, 1, 0, 0, 0], joints]))
-        return plant
+    def ahead_of(self, x: Any) -> Any:
+        """Return the height of the ground that a foot swings towards, from x of its hip along the way [m]."""
+        return 0.0
+
+    def trunk_ground(self, x: Any) -> Any:
+        """Return the height of the ground above which the trunk should be, from x along the way [m]."""
+        return 0.0
 
     def error(self, plant: Plant) -> float:
-        """Return the distance of the velocity in the plane from the commanded one [m/s]."""
+        assert self.p is not None
         return float(np.hypot(*(plant.heading_velocity[:2] - self.p[:2])))
 
-    def has_fallen(self, plant: Plant) -> bool:
-        return not (plant.data.qpos[2] >= FALLEN[0] and plant.upright >= FALLEN[1])
+
+class Climb(Trot):
+    """The task: trot up a step of 8 cm. Success: all feet on it for half a second, within 6 s.
+
+    The edge of the step is 1 m ahead of the trunk. The planner's model has the step.
+    """
+
+    seconds, hold = 6.0, 0.5
+    models = ("file",)
+    pairs = tuple((f"{leg}_{part}", on) for leg in LEGS for part in ("foot", "calf") for on in ("ground", "step"))
+    edge, rise = 1.0, 0.08  # [m]
+    ahead = 0.25  # distance of a hip to the edge from which on its foot swings above it [m]
+
+    def __init__(self, speed: float = 0.5, **options: Any) -> None:
+        super().__init__(speed, **options)
+
+    def spec(self) -> Any:
+        spec = super().spec()
+        spec.worldbody.add_geom(
+            name="step", type=mujoco.mjtGeom.mjGEOM_BOX, size=[2.0, 1.5, self.rise / 2], pos=[self.edge + 2.0, 0, self.rise / 2]
+        )  # fmt: skip
+        return spec
+
+    def planner_spec(self) -> Any:
+        spec = super().planner_spec()
+        for leg in LEGS:
+            spec.geom(f"{leg}_calf").type = mujoco.mjtGeom.mjGEOM_CAPSULE  # a cylinder takes long beside a box
+        return spec
+
+    def ground(self, x: Any) -> Any:
+        return self.ramp(x, 0.02)
+
+    def ahead_of(self, x: Any) -> Any:
+        return self.ramp(x + self.ahead, 0.1)
+
+    def trunk_ground(self, x: Any) -> Any:
+        return self.ramp(x + 0.3, 0.6)
+
+    def ramp(self, x: Any, length: float) -> Any:
+        """Return a height that begins to rise at the edge and reaches the step's after a length [m]."""
+        return self.rise * np.clip((x - self.edge) / length, 0.0, 1.0)
+
+    def is_reached(self, plant: Plant) -> bool:
+        feet = np.array([plant.position(f"{leg}_foot") for leg in LEGS])
+        return bool((feet[:, 0] > self.edge).all() and (feet[:, 2] > self.rise + self.robot.foot - SINKS).all())
 
 
-def targets(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
-    """Return no torques, and targets of the joints."""
-    return np.zeros(18), np.concatenate([np.zeros(6), u])
-
-
-def foot_height(t: Symbols, leg: str) -> Any:
-    """Return the height of a foot above the ground [m]: half a sine while it swings, 0 in stance."""
+def swing_of(t: Symbols, leg: str) -> Any:
+    """Return the height of a foot, in parts of the lift: half a sine while it swings, 0 in stance."""
     cycle = t * CADENCE + PHASES[leg]
     part = np.clip((cycle - np.floor(cycle) - DUTY) / (1 - DUTY), 0.0, 1.0)
-    return LIFT * np.sin(np.pi * part)
+    return np.sin(np.pi * part)

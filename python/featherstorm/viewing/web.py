@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
+    from .scene import Scene
 
 
 def view(
-    simulation: Batch | Simulation | EnvBatch,
+    simulation: Batch | Simulation | EnvBatch | Scene,
     ids: npt.ArrayLike | None = None,
     step: Callable[[Any], object] | None = None,
     *,
@@ -41,7 +42,8 @@ def view(
 ) -> None:
     """Show simulations on a page and step them in real time, until Ctrl-C.
 
-    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, or the EnvBatch of an environment
+    simulation   a featherstorm.mujoco.Batch, a featherstorm.Simulation, the EnvBatch of an environment, or a Scene of one's
+                 own with dt [s], step() and reset()
     ids          numbers of the simulations to show, one or a grid; None: all. All simulations are stepped
     step         step(simulation) makes a step, including controls and pushes; None: simulation.step()
     spacing, file   as for Frames
