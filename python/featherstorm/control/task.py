@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ..planning import Planner
     from ..rollout import Rollout
-    from .run import Run
     from .plant import Plant
+    from .run import Run
 
     Array = npt.NDArray[np.float64]
 
