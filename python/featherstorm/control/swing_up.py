@@ -141,7 +141,7 @@ class Acrobot(SwingUp):
     def control(self, x: State, u: Any, t: Any = None, p: Any = None) -> Any:
         """Return the torque: that of the plan and, near the top, of the feedback."""
         d = from_top(x)
-        return np.clip(u - np.where(d @ self.P @ d < self.near, self.K @ d, 0.0), self.lower, self.upper)
+        return [u[0] - np.where(d @ self.P @ d < self.near, self.K @ d, 0.0)]
 
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         w, d = self.weights, from_top(x)
@@ -168,7 +168,7 @@ def from_top(x: Any) -> Any:
 
 
 def regulator(step: Rollout) -> tuple[Array, Array]:
-    """Return K (1, 4) and P (4, 4): the feedback u = -K x and its cost-to-go x' P x, from differences of one step."""
+    """Return K (4,) and P (4, 4): the feedback u = -K x and its cost-to-go x' P x, from differences of one step."""
     h = 1e-5 * np.concatenate([np.eye(5), -np.eye(5)])
     ends = np.concatenate([step(d[:4], np.full((1, 1, 1), d[4])).final for d in h])
     A, B = np.split((ends[:5] - ends[5:]).T / 2e-5, [4], axis=1)
@@ -176,4 +176,4 @@ def regulator(step: Rollout) -> tuple[Array, Array]:
     for _ in range(2000):
         K = np.linalg.solve(0.1 * np.eye(1) + B.T @ P @ B, B.T @ P @ A)
         P = np.eye(4) + A.T @ P @ (A - B @ K)
-    return K, P
+    return K[0], P
