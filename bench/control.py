@@ -5,7 +5,7 @@
 A row is a task under conditions, --runs seeds, in the robot's time with 20 ms of latency, MuJoCo C as the robot: samples x iterations
 x control steps, plans a second of the robot, time of a plan p50 and p99, processor time of a plan p50, successes by the task's own
 rule or the one that the row names, falls, and errors: root mean square in the plane with its worst run, and the mean of |forward
-velocity - command|. Means are over runs that have an error; a run that fell counts until then.
+velocity - command|. Errors are those of the runs that did not fall.
 
 Rows "mujoco.batch" have the same sampler (DIAL), cost, horizon, prediction and seeds; its rollouts are those of mujoco.batch.Batch on
 one thread. Its samples are as many as fit into the processor time that a plan of ours takes, p50 of the row above, as measured at
@@ -98,12 +98,12 @@ def row_of(name, case, task, runs, samples=None, method="featherstorm", core=Non
     times = 1e3 * np.concatenate([run.plan_times for run in found])
     core = 1e3 * float(np.median(spent)) if core is None else core
     if task.hold is None:
-        errors = np.array([run.error for run in found])
-        speeds = [run.velocities for run in found if len(run.velocities)]
+        errors = np.array([run.error for run in found if run.fell is None] or [np.nan])
+        speeds = [run.velocities for run in found if run.fell is None and len(run.velocities)]
         along = np.mean([np.abs(v[:, 0] - task.p[0]).mean() for v in speeds]) if speeds else np.nan
-        worst = float(np.nanmean(errors)) if np.isfinite(errors).any() else np.inf
-        error = f"{worst:.3f}, {np.nanmax(errors, initial=0):.3f}; {along:.3f} m/s"
-        if "turn" in name:
+        worst = float(errors.mean()) if np.isfinite(errors).all() else np.inf
+        error = f"{worst:.3f}, {errors.max():.3f}; {along:.3f} m/s" if speeds else "-"
+        if "turn" in name and speeds:
             error += f"; turn {np.mean([np.abs(v[:, 2] - task.p[2]).mean() for v in speeds]):.3f} rad/s"
     else:
         reached = [run.reached for run in found if run.reached is not None]

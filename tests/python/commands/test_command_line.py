@@ -286,10 +286,31 @@ def test_who_reads_the_output_may_stop(unbuffered):
 def test_control(capsys):
     code, out, err = run(capsys, "control", "go2", "--seconds", "3.5", "--speed", "0.5")
     assert code == 0, err
-    for word in ("go2 trot: 1 of 1 runs succeeded, 0 falls", "velocity: error 0.0", "plans: 174 of 256 samples x 2", "(p99)"):
+    for word in (
+        "go2 trot: 1 of 1 runs succeeded, 0 falls",
+        "velocity: error 0.0",
+        "plans: 174 of 256 samples x 2",
+        "(p99)",
+    ):
         assert word in out
     code, out, err = run(capsys, "control", "go2", "--seconds", "2.5", "--within", "0.001")
     assert code == 1 and "0 falls" in out
+
+
+def test_control_has_tasks_with_rules_of_their_own(capsys):
+    code, out, err = run(capsys, "control", "cartpole", "--samples", "128")
+    assert code == 0 and "cartpole swing-up: 1 of 1 runs succeeded" in out and "goal: held for 2 s from" in out, err
+    code, out, err = run(capsys, "control", "cartpole", "--seconds", "0.5")
+    assert code == 1 and "0 of 1 runs succeeded" in out
+    for arguments, message in (
+        (["go2", "--task", "hop"], "--task is 'hop', expected one of trot, stand-up, climb for a go2"),
+        (["go2", "--task", "stand-up", "--speed", "1"], "--speed is for trot and climb, not for stand-up"),
+        (["cartpole", "--model", "feet"], "--model is for trot, not for swing-up"),
+        (["go2", "--model", "mesh"], "Trot: model is 'mesh', expected 'feet' or 'file' for a go2"),
+        (["go2", "--view", "--clock"], "--clock has no video, no page"),
+    ):
+        code, _, err = run(capsys, "control", *arguments)
+        assert code == 1 and message in err
 
 
 def test_control_in_real_time(capsys):
