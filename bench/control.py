@@ -25,7 +25,7 @@ from mujoco.batch import Batch
 from mujoco.rollout import Rollout as MujocoRollout
 
 import featherstorm as fs
-from featherstorm.control import Acrobot, CartPole, Climb, Loop, StandUp, Trot
+from featherstorm.control import Acrobot, CartPole, Climb, Loop, PushBox, StandUp, Trot
 from featherstorm.planning import DIAL
 
 LATENCY = 0.02
@@ -70,6 +70,7 @@ CASES = {
     "go2, turn 1 rad/s, feet": Case(lambda: Trot(0.4, turn=1.0), turns, "mean |turn - 1| < 0.2 rad/s"),
     "go2, turn 1 rad/s, file": Case(lambda: Trot(0.4, turn=1.0, model="file"), turns, "mean |turn - 1| < 0.2 rad/s"),
     "go2, step of 8 cm": Case(Climb, beside=True),
+    "panda, push a box": Case(PushBox),
 }
 
 

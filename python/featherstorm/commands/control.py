@@ -40,6 +40,7 @@ TASKS = {
     "go1": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb"},
     "cartpole": {"swing-up": "CartPole"},
     "acrobot": {"swing-up": "Acrobot"},
+    "panda": {"push": "PushBox"},
 }
 # options that apply only to some tasks
 ONLY = {"speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot",), "within": ("trot",)}

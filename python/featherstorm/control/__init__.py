@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .._optional import at_first_use
 
 __all__ = [
-    "Acrobot", "CartPole", "Climb", "Loop", "Plant", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
+    "Acrobot", "CartPole", "Climb", "Loop", "Plant", "PushBox", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
     "film", "watch",
 ]  # fmt: skip
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .clock import drive_live
     from .loop import Loop, drive
     from .plant import Plant
+    from .push_box import PushBox
     from .quadruped import QuadrupedTask
     from .receding import Receding
     from .run import Run
@@ -40,6 +41,7 @@ else:
             "Climb": "trot",
             "Loop": "loop",
             "Plant": "plant",
+            "PushBox": "push_box",
             "QuadrupedTask": "quadruped",
             "Receding": "receding",
             "Run": "run",

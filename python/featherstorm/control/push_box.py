@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 HALF = 0.04  # half of the box's edge [m]
 TIP = 0.012  # radius of the fingertips in the planner's model [m]
+HOP = 0.1  # height that they gain on their way to it [m]
 LOW = 0.03  # height of the fingertips that push [m]
 NEAR = 0.02, np.radians(10.0)  # of a pose that is reached
-REACH = 0.8  # of the targets, from the first pose [rad]
+REACH = 1.2  # of the targets, from the first pose [rad]
 
 
 class PushBox(Task):
@@ -35,16 +36,16 @@ class PushBox(Task):
     """
 
     seconds, hold = 10.0, 0.5
-    samples, horizon = 128, 25
+    samples, horizon = 64, 25
     temperature = 0.05
     WEIGHTS: ClassVar[Mapping[str, float]] = {
         "place": 40.0,
         "turn": 4.0,
         "reach": 8.0,
-        "height": 600.0,
+        "height": 200.0,
         "down": 2.0,
-        "slow": 10.0,
-        "speed": 0.02,
+        "slow": 25.0,
+        "speed": 0.3,
     }
 
     def __init__(self, goal: tuple[float, float, float] = (0.6, 0.0, 0.0), *, threads: int = 1, **options: Any) -> None:
@@ -79,12 +80,17 @@ class PushBox(Task):
         far = np.sqrt(left @ left + 1e-6)
         ahead, c, s = left / (far + 0.01), np.cos(p[2]), np.sin(p[2])
         turned = c * R[1, 0] - s * R[0, 0]  # sine of the box's angle beyond the goal's
-        total = w["place"] * far + w["turn"] * (1 - (c * R[0, 0] + s * R[1, 0]))
-        side = np.clip(turned, -0.7, 0.7) * 0.8 * HALF  # a push beside the middle turns the box back
+        total = w["place"] * far + w["turn"] * (1 - (c * R[0, 0] + s * R[1, 0]) + np.sqrt(turned**2 + 1e-4))
+        side = np.clip(3 * turned, -1.0, 1.0) * 0.7 * HALF  # a push beside the middle turns the box back
         gap = tip[:2] - box[:2] + (HALF + TIP) * ahead
         off = np.array([gap[0] + side * ahead[1], gap[1] - side * ahead[0]])
-        total = total + w["reach"] * np.sqrt(off @ off + 1e-4) * np.minimum(far / 0.03, 1.0)
-        total = total + w["height"] * (tip[2] - LOW) ** 2 + w["down"] * (1 + x.rotation(HAND)[2, 2])
+        away = np.sqrt(off @ off + 1e-4)
+        high = LOW + HOP * np.clip(
+            ((tip[:2] - box[:2]) @ ahead + HALF) / 0.04, 0.0, 1.0
+        )  # above the box unless behind it
+        total = (
+            total + w["reach"] * away + w["height"] * (tip[2] - high) ** 2 + w["down"] * (1 + x.rotation(HAND)[2, 2])
+        )
         total = total + w["slow"] * (x.v[9:11] @ x.v[9:11]) + 0.02 * w["slow"] * x.v[14] ** 2
         return total + w["speed"] * (x.v[:7] @ x.v[:7])
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4")
 
-from featherstorm.control import Acrobot, CartPole, Climb, Loop, StandUp, Trot, drive
+from featherstorm.control import Acrobot, CartPole, Climb, Loop, PushBox, StandUp, Trot, drive
 from featherstorm.control.loop import Recorder
 from featherstorm.control.quadruped import LEGS
 from featherstorm.control.swing_up import from_top
@@ -70,6 +70,20 @@ def test_all_feet_are_on_the_step_or_it_is_not_reached():
     x = np.array([0.5, 0.99, 1.03, 2.0])
     assert np.allclose(task.ground(x), [0, 0, task.rise, task.rise]) and (task.ahead_of(x) >= task.ground(x)).all()
     assert drive(task, seconds=0.3).failed == 0
+
+
+def test_a_box_is_at_its_goal_within_two_centimetres_and_ten_degrees():
+    task = PushBox((0.6, 0.05, 3.1), samples=16, iterations=1)
+    plant = task.plant(seed=4)
+    q = plant.data.qpos.copy()
+    for x, yaw, reached in ((0.619, 3.1, True), (0.621, 3.1, False), (0.6, -3.02, True), (0.6, 2.92, False)):
+        q[9:] = [x, 0.05, 0.04, np.cos(yaw / 2), 0, 0, np.sin(yaw / 2)]
+        plant.reset(q)
+        assert task.is_reached(plant) == reached
+    begun = [PushBox.off(task, task.plant(seed)) for seed in range(5)]
+    assert min(begun)[0] > 0.09 and max(begun)[0] < 0.21
+    run = drive(task, seconds=0.3)
+    assert run.failed == 0 and not run.succeeded
 
 
 @pytest.mark.skipif(not has_go1(), reason="mjlab has the file of the Go1")
