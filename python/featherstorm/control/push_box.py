@@ -10,6 +10,7 @@ import numpy as np
 from .. import loading
 from ..rollout import Rollout
 from ..tasks.panda import HAND, TCP, PandaPushCube, panda_spec
+from ..tasks.velocity_robots import decorate
 from .plant import Plant
 from .task import Task
 
@@ -71,6 +72,7 @@ class PushBox(Task):
         box = spec.worldbody.add_body(name="box", pos=[0.5, 0, HALF])
         box.add_freejoint(name="box")
         box.add_geom(name="box", type=mujoco.mjtGeom.mjGEOM_BOX, size=[HALF] * 3, mass=0.3, contype=2, conaffinity=3)
+        decorate(spec)
         return spec.compile()
 
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:

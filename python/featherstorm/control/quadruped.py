@@ -11,7 +11,7 @@ from .. import loading
 from .._robot.contacts import Contact
 from .._robot.urdf import UrdfWorld
 from ..rollout import Rollout
-from ..tasks.velocity_robots import hinges, links, spec_of
+from ..tasks.velocity_robots import decorate, hinges, links, spec_of
 from .plant import Plant
 from .task import Task
 
@@ -79,6 +79,7 @@ def compiled(spec: Any, timestep: float, coarse: bool) -> Any:
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     else:
         spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 100.0
+        decorate(spec)
     return spec.compile()
 
 

@@ -96,6 +96,26 @@ def solids(spec: Any) -> list[Any]:
     return [geom for geom in spec.geoms if geom.type != mujoco.mjtGeom.mjGEOM_MESH]
 
 
+def decorate(spec: Any) -> None:
+    """Add a sky, a light, and a checkered look of the world's geoms."""
+    texture, role = mujoco.mjtTexture, mujoco.mjtTextureRole.mjTEXROLE_RGB
+    spec.add_texture(
+        name="sky", type=texture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, rgb1=[0.6, 0.75, 0.9], rgb2=[1, 1, 1],
+        width=256, height=256,
+    )  # fmt: skip
+    spec.add_texture(
+        name="squares", type=texture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, rgb1=[0.35, 0.4, 0.45],
+        rgb2=[0.45, 0.5, 0.55], width=256, height=256,
+    )  # fmt: skip
+    material = spec.add_material(name="squares", texrepeat=[1, 1], texuniform=True)
+    material.textures[role] = "squares"
+    for geom in spec.worldbody.geoms:
+        geom.material = "squares"
+    spec.worldbody.add_light(
+        pos=[0, 0, 5], dir=[0, 0, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=[0.6, 0.6, 0.6]
+    )
+
+
 class Scenery:
     """Base class of tasks whose model is built from an MjSpec, for simulation and for drawing."""
 
@@ -115,22 +135,7 @@ class Scenery:
         if spec.meshes:
             for geom in solids(spec):
                 geom.group = 3 if geom.parent.name != "world" else 0
-        texture, role = mujoco.mjtTexture, mujoco.mjtTextureRole.mjTEXROLE_RGB
-        spec.add_texture(
-            name="sky", type=texture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT, rgb1=[0.6, 0.75, 0.9], rgb2=[1, 1, 1],
-            width=256, height=256,
-        )  # fmt: skip
-        spec.add_texture(
-            name="squares", type=texture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, rgb1=[0.35, 0.4, 0.45],
-            rgb2=[0.45, 0.5, 0.55], width=256, height=256,
-        )  # fmt: skip
-        material = spec.add_material(name="squares", texrepeat=[1, 1], texuniform=True)
-        material.textures[role] = "squares"
-        for geom in spec.worldbody.geoms:
-            geom.material = "squares"
-        spec.worldbody.add_light(
-            pos=[0, 0, 5], dir=[0, 0, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=[0.6, 0.6, 0.6]
-        )
+        decorate(spec)
         m = spec.compile()
         data = mujoco.MjData(m)
         data.qpos[:] = self.start
