@@ -1,6 +1,6 @@
 """Tasks of closed loops: success, errors, and time of plans, beside the same sampler on MuJoCo's batched engine.
 
-    python bench/control.py [--only NAME ...] [--runs 20] [--tries 3] [--no-mujoco]
+    python bench/control.py [--only NAME ...] [--runs 20] [--ours 20] [--tries 3] [--no-mujoco]
 
 A row is a task under conditions, --runs seeds, in the robot's time with 20 ms of latency, MuJoCo C as the robot: samples x iterations
 x control steps, plans a second of the robot, time of a plan p50 and p99, processor time of a plan p50, successes by the task's own
@@ -64,7 +64,6 @@ CASES = {
     "go2, trot, file, mass +20 %": Case(lambda: Trot(model="file"), conditions={"mass": 1.2}),
     "go2, trot, file, friction 0.4": Case(lambda: Trot(model="file"), conditions={"friction": 0.4}),
     "go1, trot, file": Case(lambda: Trot(robot="go1")),
-    "go1, stand up": Case(lambda: StandUp(robot="go1")),
     "go2, trot 1.5 m/s, feet": Case(lambda: Trot(1.5), follows(0.15), "error < 0.15"),
     "go2, trot 1.5 m/s, file": Case(lambda: Trot(1.5, model="file"), follows(0.15), "error < 0.15"),
     "go2, turn 1 rad/s, feet": Case(lambda: Trot(0.4, turn=1.0), turns, "mean |turn - 1| < 0.2 rad/s"),
@@ -152,7 +151,7 @@ class Theirs(DIAL):
 
     def __init__(self, task, m, samples, iterations, seed):
         self.task, self.m, self.core, self.steps = task, m, [], round(task.dt / m.opt.timestep)
-        self.batch, self.data = Batch(m, samples, nthread=0), mujoco.MjData(m)
+        self.batch, self.data = Batch(m, samples, nthread=1), mujoco.MjData(m)
         super().__init__(
             self.roll, task.horizon, len(task.rest), samples=samples, iterations=iterations, knots=task.knots,
             sigma=task.spread, temperature=task.temperature, lower=task.lower, upper=task.upper, seed=seed,
@@ -313,6 +312,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES), metavar="NAME")
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--ours", type=int, help="runs of ours beside which MuJoCo runs (default: --runs)")
     parser.add_argument("--tries", type=int, default=3, help="runs of each setting of MuJoCo's (default: %(default)s)")
     parser.add_argument("--no-mujoco", action="store_true")
     given = parser.parse_args()
@@ -322,7 +322,7 @@ def main():
         case = CASES[name]
         task = case.make()
         label = name + (f" ({case.says})" if case.says else "")
-        row, _, core = row_of(label, case, task, given.runs)
+        row, _, core = row_of(label, case, task, (case.beside and given.ours) or given.runs)
         print(line(row), flush=True)
         if case.beside and not given.no_mujoco:
             print(line(beside(label, case, task, core, given.runs, given.tries)), flush=True)

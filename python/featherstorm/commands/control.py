@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # robot -> its tasks, the default one first -> the class in featherstorm.control
 TASKS = {
     "go2": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb"},
-    "go1": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb"},
+    "go1": {"trot": "Trot"},
     "cartpole": {"swing-up": "CartPole"},
     "acrobot": {"swing-up": "Acrobot"},
     "panda": {"push": "PushBox"},

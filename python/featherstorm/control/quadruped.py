@@ -95,6 +95,7 @@ class QuadrupedTask(Task):
 
     bounds: tuple[Array, Array] | None = None  # of the targets of a leg [rad]; None: about the stance
     models: tuple[str, ...] = ("file",)  # of the Go2
+    robots: tuple[str, ...] = tuple(ROBOTS)
     pairs: Any = None  # of the model "file" (Rollout)
 
     def __init__(
@@ -102,8 +103,8 @@ class QuadrupedTask(Task):
     ) -> None:
         super().__init__(**options)
         name = type(self).__name__
-        if robot not in ROBOTS:
-            raise ValueError(f"{name}: robot is {robot!r}, expected one of {', '.join(ROBOTS)}")
+        if robot not in self.robots:
+            raise ValueError(f"{name}: robot is {robot!r}, expected {' or '.join(self.robots)}")
         models = self.models if robot == "go2" else ("file",)
         if model not in models:
             raise ValueError(f"{name}: model is {model!r}, expected {' or '.join(map(repr, models))} for a {robot}")

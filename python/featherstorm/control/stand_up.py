@@ -22,13 +22,14 @@ class StandUp(QuadrupedTask):
     """The task: stand up from the belly within 2 s, and stand for 2 s, the trunk above 0.27 m and upright."""
 
     seconds, hold = 4.0, 2.0
+    robots = ("go2",)
     samples, horizon = 128, 20
     bounds = np.array([-0.5, 0.2, -2.7]), np.array([0.5, 1.8, -0.85])
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "height": 40.0,
+        "height": 100.0,
         "upright": 3.0,
         "still": 0.05,
-        "joints": 0.1,
+        "joints": 0.05,
         "posture": 0.02,
     }
 

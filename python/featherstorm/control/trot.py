@@ -102,7 +102,7 @@ class Climb(Trot):
     """
 
     seconds, hold = 6.0, 0.5
-    models = ("file",)
+    models, robots = ("file",), ("go2",)
     pairs = tuple((f"{leg}_{part}", on) for leg in LEGS for part in ("foot", "calf") for on in ("ground", "step"))
     edge, rise = 1.0, 0.08  # [m]
     ahead = 0.25  # distance of a hip to the edge from which on its foot swings above it [m]

@@ -163,7 +163,7 @@ def test_a_loop_that_is_stepped_is_the_one_of_drive():
     ("call", "message"),
     [
         (lambda: Climb(model="feet"), "Climb: model is 'feet', expected 'file' for a go2"),
-        (lambda: StandUp("spot"), "StandUp: robot is 'spot', expected one of go2, go1"),
+        (lambda: StandUp("go1"), "StandUp: robot is 'go1', expected go2"),
         (
             lambda: CartPole(weights={"middel": 1.0}),
             "CartPole: weights have 'middel', expected some of upright, middle",

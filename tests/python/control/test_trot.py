@@ -110,7 +110,7 @@ def test_masses_and_friction_of_the_plant_alone_change():
         (lambda trot: drive(trot, seconds=0), "drive: seconds 0"),
         (lambda trot: drive(trot, latency=-0.1), "latency -0.1"),
         (lambda trot: trot.plant(mass=0), "Plant: mass is 0"),
-        (lambda trot: Trot(robot="spot"), "Trot: robot is 'spot', expected one of go2, go1"),
+        (lambda trot: Trot(robot="spot"), "Trot: robot is 'spot', expected go2 or go1"),
         (lambda trot: Trot(model="mesh"), "Trot: model is 'mesh', expected 'feet' or 'file' for a go2"),
     ],
 )
