@@ -220,6 +220,7 @@ SWINGING = {
     "RK4, 20 ms": options(0.02, integrator=RK4),
 }
 SPLITS = (1, 2)  # iterations
+TEMPERATURES = (1.0, 0.5)  # parts of the task's, which was chosen with our rollouts
 
 
 def planner_model(task):
@@ -244,15 +245,15 @@ def fitting(task, m, iterations, budget):
 class On(contextlib.AbstractContextManager):
     """Let a task's planners be those of MuJoCo's engine."""
 
-    def __init__(self, task, m, samples, iterations):
+    def __init__(self, task, m, samples, iterations, temperature=1.0):
         self.task, self.made = task, []
 
         def planner(seed=0):
             self.made.append(Theirs(task, m, samples, iterations, seed))
             return self.made[-1]
 
-        self.before = task.iterations
-        task.planner, task.iterations = planner, iterations
+        self.before = task.iterations, task.temperature
+        task.planner, task.iterations, task.temperature = planner, iterations, temperature * task.temperature
 
     def core(self):
         """Time of a plan [ms]."""
@@ -260,7 +261,7 @@ class On(contextlib.AbstractContextManager):
 
     def __exit__(self, *_):
         del self.task.planner
-        self.task.iterations = self.before
+        self.task.iterations, self.task.temperature = self.before
 
 
 def beside(name, case, task, budget, runs, tries):
@@ -271,14 +272,16 @@ def beside(name, case, task, budget, runs, tries):
         change(m)
         for iterations in SPLITS:
             samples = fitting(task, m, iterations, budget)
-            with On(task, m, samples, iterations) as on:
-                row, rank, _ = row_of(name, case, task, tries, samples, f"mujoco.batch: {label}", core=0.0)
-                row[5] = f"{on.core():.1f}"
-            print(line(["tried", *row[1:]]), flush=True)
-            tried.append((rank, label, m, samples, iterations))
-    _, label, m, samples, iterations = min(tried, key=lambda one: one[0])
-    with On(task, m, samples, iterations) as on:
-        row, *_ = row_of(name, case, task, runs, samples, f"mujoco.batch: {label}, best of {len(tried)}", core=0.0)
+            for temperature in TEMPERATURES:
+                with On(task, m, samples, iterations, temperature) as on:
+                    method = f"mujoco.batch: {label}, temperature x {temperature:g}"
+                    row, rank, _ = row_of(name, case, task, tries, samples, method, core=0.0)
+                    row[5] = f"{on.core():.1f}"
+                print(line(["tried", *row[1:]]), flush=True)
+                tried.append((rank, method, m, samples, iterations, temperature))
+    _, method, m, samples, iterations, temperature = min(tried, key=lambda one: one[0])
+    with On(task, m, samples, iterations, temperature) as on:
+        row, *_ = row_of(name, case, task, runs, samples, f"{method}, best of {len(tried)}", core=0.0)
         row[5] = f"{on.core():.1f}; mujoco.rollout {rollout_time(task, m, samples, iterations):.1f}"
     return row
 
