@@ -94,7 +94,7 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, cons
     if (o.iterations < 0 || o.iterations > most)
       throw Error("Planner: iterations is " + std::to_string(o.iterations) + ", expected 0 to " + std::to_string(most));
     for (done_ = 0; done_ < (o.iterations > 0 ? o.iterations : most); done_++) {
-      if (done_ > 0 && o.iterations == 0 && spent + iteration_.seconds() > o.budget) break;
+      if (done_ > 0 && o.iterations == 0 && spent + iteration_.seconds(2) > o.budget) break;
       if (!iterate(state, t, o.stream))
         throw PlanningError("Planner: no sample has a finite cost; is the state finite?");
       const double now = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -10,6 +10,7 @@ namespace featherstorm {
 namespace {
 
 constexpr unsigned fresh = 4, woken = 8;  // flags beside an index
+constexpr double latency_deviations = 4;  // beyond the mean: a longer latency costs little, a late plan more
 constexpr double late_from = 1e-4;        // from this time on a plan is late [s]
 constexpr long kept = 4096;               // times of plans
 
@@ -145,7 +146,7 @@ void Receding::plan(const Measured& m) {
     spent_[at].store(spent), ages_[at].store(age);
     if (age > latency + late_from) late_++;
     age_.add(age);
-    if (!options_.latency) latency_.store(age_.seconds(), std::memory_order_release);
+    if (!options_.latency) latency_.store(age_.seconds(latency_deviations), std::memory_order_release);
   }
   iterations_ += planner_.iterations();
   plans_.fetch_add(1, std::memory_order_release);

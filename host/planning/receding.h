@@ -42,7 +42,7 @@ struct PlanRecord {
 struct RecedingOptions {
   // Return the time [s] of states and controls; any thread may call it. None: the time since the construction.
   std::function<double()> clock{};
-  std::optional<double> latency{};                          // expected [s]; none: as measured (expected_time.h)
+  std::optional<double> latency{};                          // expected [s]; none: as measured, mean and four deviations
   double budget = std::numeric_limits<double>::infinity();  // of a plan and its prediction [s] (CommandOptions)
   std::function<void(const PlanRecord&)> log{};             // called by the thread after each plan
   std::vector<double> p{};                       // of the cost, until submit() has other numbers of the same size

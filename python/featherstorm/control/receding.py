@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MEMORY = 0.9  # weight of the past in the expected latency
 LATE = 1e-4  # from this time on a plan is late [s]
-MARGIN = 2.0  # standard deviations that the expected latency adds to its mean
+MARGIN = 4.0  # standard deviations that the expected latency adds to its mean
 
 
 class PlanTimes(NamedTuple):
@@ -50,8 +50,9 @@ class Receding:
 
     planner   its rollout is a featherstorm.Rollout. Nobody else may call it meanwhile
     clock     returns the time [s] of states and controls
-    latency   time [s] from the measurement of a state until its plan acts; None: the mean of the last ones and two
-              standard deviations, measured. A plan that is late acts as soon as it is ready
+    latency   time [s] from the measurement of a state until its plan acts; None: the mean of the last ones and four
+              standard deviations, measured: a longer latency costs little, a late plan more. A plan that is late acts as
+              soon as it is ready
     given     passed on to the rollout; `given` may be changed meanwhile
 
     The plan that acts stays in force while none is ready, and after a plan without a sample of finite cost.

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import loading
 from .._robot.urdf import UrdfWorld
+from ..derivatives import linearize
 from ..rollout import Rollout
 from .plant import Plant
 from .task import Task
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..model import Model
     from ..symbols import State, Symbols
 
     Array = npt.NDArray[np.float64]
@@ -127,7 +129,7 @@ class Acrobot(SwingUp):
 
     def __init__(self, **options: Any) -> None:
         model = loading.from_mujoco(self.world(0.01))
-        self.K, self.P = regulator(Rollout(model, self.dt, law="planning"))
+        self.K, self.P = regulator(model, self.dt)
         super().__init__(**options)
 
     def world(self, timestep: float) -> Any:
@@ -167,11 +169,9 @@ def from_top(x: Any) -> Any:
     return np.concatenate([np.remainder(x[:2] + np.pi, 2 * np.pi) - np.pi, x[2:4]])
 
 
-def regulator(step: Rollout) -> tuple[Array, Array]:
-    """Return K (4,) and P (4, 4): the feedback u = -K x and its cost-to-go x' P x, from differences of one step."""
-    h = 1e-5 * np.concatenate([np.eye(5), -np.eye(5)])
-    ends = np.concatenate([step(d[:4], np.full((1, 1, 1), d[4])).final for d in h])
-    A, B = np.split((ends[:5] - ends[5:]).T / 2e-5, [4], axis=1)
+def regulator(model: Model, dt: float) -> tuple[Array, Array]:
+    """Return K (4,) and P (4, 4): the feedback u = -K x about the top and its cost-to-go x' P x, for steps of dt [s]."""
+    A, B = linearize(model, np.zeros(2), np.zeros(2), dt, law="planning")
     P = np.eye(4)
     for _ in range(2000):
         K = np.linalg.solve(0.1 * np.eye(1) + B.T @ P @ B, B.T @ P @ A)

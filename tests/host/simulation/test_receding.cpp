@@ -63,7 +63,7 @@ TEST(Receding, PlansForThePredictedStateWithTheLatencyThatItHasMeasured) {
   ExpectedTime expected;
   long late = 0;
   for (std::size_t k = 0; k < ages.size(); k++) {
-    const double t = 0.05 * static_cast<double>(k), place = 0.01 * static_cast<double>(k), latency = expected.seconds();
+    const double t = 0.05 * static_cast<double>(k), place = 0.01 * static_cast<double>(k), latency = expected.seconds(4);
     const std::vector<double> goal = {k < 4 ? 0.5 : 1.0};
     cart.plan({place, 0.1, 0, 0}, t, ages[k], k == 4 ? goal : std::vector<double>());
     const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
@@ -76,7 +76,7 @@ TEST(Receding, PlansForThePredictedStateWithTheLatencyThatItHasMeasured) {
     const double age = t + ages[k] - t;
     late += age > latency + 1e-4;
     expected.add(age);
-    EXPECT_NEAR(cart.receding.expected_latency(), expected.seconds(), 1e-12);
+    EXPECT_NEAR(cart.receding.expected_latency(), expected.seconds(4), 1e-12);
   }
   const RecedingStats s = cart.receding.stats();
   EXPECT_EQ(s.plans, 8);
