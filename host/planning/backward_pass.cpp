@@ -86,7 +86,6 @@ std::optional<BackwardPass> backward_pass(const std::vector<QuadraticStep>& step
     if (!free.empty()) K(free, Eigen::all) = -found->factor.solve(MatrixXd(H_ux(free, Eigen::all)));
     pass.linear += k.dot(g.tail(m));
     pass.quadratic += 0.5 * k.dot(H_uu * k);
-    pass.largest = std::max(pass.largest, (k.array().abs() / (1 + u[t].array().abs())).maxCoeff());
     const VectorXd H_uu_k = H_uu * k;
     V_x = g.head(n) + K.transpose() * (H_uu_k + g.tail(m)) + H_ux.transpose() * k;
     const MatrixXd KH = K.transpose() * H_ux;

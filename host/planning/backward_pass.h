@@ -25,8 +25,6 @@ struct BackwardPass {
   std::vector<Eigen::MatrixXd> K;  // (m, n)
   // The expected change of the cost for u + alpha k: alpha linear + alpha^2 quadratic.
   double linear = 0, quadratic = 0;
-  // Largest component of k, relative to 1 + |u|.
-  double largest = 0;
 };
 
 // lower, upper (m): bounds of the controls, or empty. Nothing is returned if H of a step is not finite, or if its part for

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "host/memory/device.h"
 #include "host/planning/backward_pass.h"
@@ -83,6 +84,11 @@ Stepping with_all_sweeps(Stepping s) {
   return s;
 }
 
+const RolloutOptions& without_cost(const RolloutOptions& o) {
+  require(!o.cost && !o.terminal, "the rollout has a cost besides its residual, expected residuals alone");
+  return o;
+}
+
 Stepping stepping_for(Evaluator& e, const RolloutOptions& o) {
   Stepping s = stepping_of(e, "Ilqr", o.stepping);
   s.solver = solver_options(e.robot().model, Precision::float64, s.solver.rigid);
@@ -93,9 +99,10 @@ long size_of(const Program& p) { return p.outputs.empty() ? 0 : p.outputs[0].siz
 
 // Components of a row (1 or B, n), of an array on the host in double precision.
 std::vector<double> row_of(const ArrayRef& a, long n, const char* name) {
-  if (!a.data && n == 0) return {};
+  if (n == 0) return {};
   std::vector<double> x(static_cast<std::size_t>(n), 0.0);
-  if (!a.data) return x;
+  if (!a.data && std::string_view(name) == "act") return x;
+  require(a.data, std::string(name) + " is not given");
   require(a.precision == Precision::float64 && a.device == on_host && a.components == n && a.instances == 1,
           std::string(name) + " has shape " + shape_words(a.instances, a.components) + " in " + words(a.precision) +
               " on " + place(a.device) + ", expected " + shape_words(1, n) + " in float64 on the host");
@@ -125,7 +132,7 @@ void Ilqr::fetch(const Mirrored& a, void* stream) const {
 }
 
 Ilqr::Ilqr(Evaluator& e, const RolloutOptions& rollout, const IlqrOptions& options)
-    : Ilqr(e, stepping_for(e, rollout),
+    : Ilqr(e, stepping_for(e, without_cost(rollout)),
            rollout_stages(e.robot(), rollout, stepping_of(e, "Ilqr", rollout.stepping).op == "world"), options) {}
 
 Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options)
@@ -162,12 +169,13 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
   alpha_ = array(S, 1), costs_ = array(S, 1), used_ = array(S, T * m_);
 }
 
-std::vector<double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
+std::span<const double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
   timed_.begin(timed_.calls() == 0 ? 0 : t ? (*t - t_) / dt_ : 1);
   try {
     std::vector<double> u(static_cast<std::size_t>(options_.horizon * m_));
     timed_.controls(u.data());
-    require(improve(state, u, t.value_or(0), stream), "the plan's cost is not finite; is the state?");
+    if (!improve(state, u, t.value_or(0), stream))
+      throw PlanningError("Ilqr: the plan has no finite cost; is the state finite?");
   } catch (...) {
     timed_.cancel();
     throw;
@@ -177,7 +185,13 @@ std::vector<double> Ilqr::command(const RolloutArrays& state, std::optional<doub
   timed_.restore(std::move(next));
   t_ = t.value_or(0);
   timed_.commit(t_, t_);
-  return {plan_.u.begin(), plan_.u.begin() + m_};
+  return {plan_.u.data(), static_cast<std::size_t>(m_)};
+}
+
+void Ilqr::control(double t, std::span<double> u) const {
+  require(static_cast<long>(u.size()) == m_,
+          "u has " + std::to_string(u.size()) + " numbers, expected " + std::to_string(m_));
+  timed_.acting(t, dt_, u.data());
 }
 
 std::vector<SequenceMemory> Ilqr::parameters_of(const RolloutArrays& given, long instances) const {
@@ -201,19 +215,29 @@ bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, dou
   const auto p_count = static_cast<long>(given.p.size());
   require(p_count == np || p_count == T * np, "p has " + std::to_string(p_count) + " numbers, expected " +
                                                   std::to_string(np) + " or " + std::to_string(T * np));
-  IlqrPlan before = std::move(plan_);
+  const IlqrPlan before = std::move(plan_);
   plan_ = {};
+  bool done = false;
+  try {
+    done = solve(given, u, t, stream);
+  } catch (...) {
+    plan_ = before;
+    throw;
+  }
+  if (!done) plan_ = before;
+  return done;
+}
+
+bool Ilqr::solve(const RolloutArrays& given, const std::vector<double>& u, double t, void* stream) {
+  const long T = options_.horizon;
   plan_.u = u, plan_.gains.assign(static_cast<std::size_t>(T * m_ * n_), 0.0);
-  plan_.q = row_of(given.q, nq_, "q"), plan_.v = row_of(given.v, nv_, "v"), plan_.a = row_of(given.act, na_, "act");
-  for (auto* x : {&plan_.q, &plan_.v, &plan_.a}) {
+  plan_.q = row_of(given.q, nq_, "q"), plan_.v = row_of(given.v, nv_, "v"), plan_.act = row_of(given.act, na_, "act");
+  for (auto* x : {&plan_.q, &plan_.v, &plan_.act}) {
     const std::vector<double> row = *x;
     for (long k = 0; k < T; k++) x->insert(x->end(), row.begin(), row.end());
   }
   search({0.0}, nullptr, given, t, stream);
-  if (!std::isfinite(costs_.column(0)[0])) {
-    plan_ = std::move(before);
-    return false;
-  }
+  if (!std::isfinite(costs_.column(0)[0])) return false;
   take(0);
   const VectorXd lower = Eigen::Map<const VectorXd>(options_.lower.data(), static_cast<Index>(options_.lower.size()));
   const VectorXd upper = Eigen::Map<const VectorXd>(options_.upper.data(), static_cast<Index>(options_.upper.size()));
@@ -226,14 +250,20 @@ bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, dou
     const std::vector<QuadraticStep> steps = linearise(given, t, stream);
     std::vector<VectorXd> controls;
     for (long k = 0; k < T; k++) controls.push_back(Eigen::Map<const VectorXd>(plan_.u.data() + k * m_, m_));
-    for (bool improved = false; !improved && !plan_.converged;) {
+    for (bool improved = false, searched = false; !improved && !plan_.converged;) {
       const std::optional<BackwardPass> pass = backward_pass(steps, controls, lower, upper, mu);
       if (pass) {
         const double expected = -(pass->linear + pass->quadratic);
         if (expected <= options_.tolerance * std::abs(plan_.cost)) {
+          if (searched) return true;  // small by regularisation alone
+          if (mu > 0) {
+            mu = 0;
+            continue;
+          }
           plan_.converged = true;
           break;
         }
+        searched = true;
         search(alpha, &*pass, given, t, stream);
         const double* costs = costs_.column(0);
         long best = -1;
@@ -262,7 +292,7 @@ bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, dou
 void Ilqr::search(const std::vector<double>& alpha, const BackwardPass* pass, const RolloutArrays& given, double t,
                   void* stream) {
   const long T = options_.horizon, S = static_cast<long>(alpha.size());
-  for (const auto& [to, from] : {std::pair(&first_.q, &plan_.q), {&first_.v, &plan_.v}, {&first_.act, &plan_.a}}) {
+  for (const auto& [to, from] : {std::pair(&first_.q, &plan_.q), {&first_.v, &plan_.v}, {&first_.act, &plan_.act}}) {
     for (long c = 0; c < to->here.ref().components; c++) to->column(c)[0] = (*from)[static_cast<std::size_t>(c)];
     send(*to, stream);
   }
@@ -308,7 +338,7 @@ void Ilqr::search(const std::vector<double>& alpha, const BackwardPass* pass, co
                                      every_step("v", some(states_.v.ref()), nv_),
                                      every_step("u", some(used_.ref()), m_)};
   if (na_ > 0) {
-    uniforms.push_back({"act_plan", steps_of(plan_.a, na_)});
+    uniforms.push_back({"act_plan", steps_of(plan_.act, na_)});
     in.push_back({"act", spread(first_.act.ref())});
     out.push_back(every_step("act", some(states_.act.ref()), na_));
   }
@@ -325,7 +355,7 @@ void Ilqr::take(long sample) {
   plan_.cost = costs_.column(0)[sample];
   copied(used_, m_, plan_.u.data());
   copied(states_.q, nq_, plan_.q.data() + nq_), copied(states_.v, nv_, plan_.v.data() + nv_);
-  copied(states_.act, na_, plan_.a.data() + na_);
+  copied(states_.act, na_, plan_.act.data() + na_);
 }
 
 std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t, void* stream) {
@@ -347,7 +377,7 @@ std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t,
     next.push_back(t + dt_ * static_cast<double>(k + 1));
   }
   set(begin_.q, plan_.q, nq_, -1), set(moved_, {}, 0, 0), set(begin_.v, plan_.v, nv_, nv_);
-  set(begin_.act, plan_.a, na_, 2 * nv_), set(u_, plan_.u, m_, n_);
+  set(begin_.act, plan_.act, na_, 2 * nv_), set(u_, plan_.u, m_, n_);
   set(p_, given.p, static_cast<long>(given.p.size()) > np ? np : 0, -1);
   set(time_, times, 1, -1), set(time_next_, next, 1, -1);
   for (const Mirrored* a : {&begin_.q, &begin_.v, &begin_.act, &moved_, &u_, &p_, &time_, &time_next_})

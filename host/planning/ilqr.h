@@ -18,6 +18,7 @@
 // Tassa, Mansard, Todorov 2014; Howell et al. 2022 (MuJoCo MPC) for differences and parallel step sizes.
 #pragma once
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/planning/sampled_plan.h"
@@ -40,9 +41,11 @@ struct IlqrOptions {
 
 // A plan and the feedback about it.
 struct IlqrPlan {
-  std::vector<double> u;        // (T m)
-  std::vector<double> q, v, a;  // (T + 1, nq), (T + 1, nv), (T + 1, na): states at its steps
-  std::vector<double> gains;    // K (T m n), n = 2 nv + na, of the last iteration; zeros before one
+  std::vector<double> u;  // (T m)
+  // (T + 1, nq), (T + 1, nv), (T + 1, na): states at its steps
+  std::vector<double> q, v, act;
+  // K (T m n), n = 2 nv + na, of the last iteration, about the plan that it began with; zeros before one
+  std::vector<double> gains;
   double cost = 0;
   int iterations = 0;  // of the last call
   bool converged = false;
@@ -50,22 +53,28 @@ struct IlqrPlan {
 
 class Ilqr {
  public:
-  // The evaluator must outlive this object. The options' precision, cost, terminal and observe are not used. Throws the errors
-  // of Rollout, and Error for options, for a rollout without residuals and for a robot with loops or couplings, whose coordinates are not free.
+  // The evaluator must outlive this object. The precision and observe of the rollout are not used. Throws the errors of
+  // Rollout, and Error for options, for a rollout without residuals or with a cost besides them, and for a robot with
+  // loops or couplings, whose coordinates are not free.
   Ilqr(Evaluator& evaluator, const RolloutOptions& rollout, const IlqrOptions& options);
   // From traced programs.
   Ilqr(Evaluator& evaluator, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options);
 
-  // As of Planner. Throws Error if time runs backwards, or if the plan's own cost is not finite; the plan is then unchanged.
-  std::vector<double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
-  // The control u (n) that acts at a time [s]; any thread may call it.
-  void control(double t, double* u) const { timed_.acting(t, dt_, u); }
+  // Return the control (m) for a state, from an improved plan. It is valid until the next call.
+  //
+  // in  state  as for improve()
+  // in  t      the state's time [s]: the last plan is shifted by the time that has passed. None: a control step has passed
+  // Throws PlanningError if the plan's cost is not finite, and Error if time runs backwards; the plan is then unchanged.
+  std::span<const double> command(const RolloutArrays& state, std::optional<double> t = {}, void* stream = nullptr);
+  // Compute the control u (m) that acts at a time [s]; any thread may call it. Throws Error if u has another size.
+  void control(double t, std::span<double> u) const;
+  // Begin anew with controls (T m); empty: the controls nearest to zero.
   void reset(const std::vector<double>& plan = {}) { timed_.reset(plan); }
 
   // Improve controls (T m) for a state at the time t [s]; the result is last().
   //
-  // in  state  q, v, and where needed act and parameters, a row each, in double precision on the host; p (np), or (T np) for
-  //            each control step
+  // in  state  q, v, and where needed act (else zeros) and parameters, a row each, in double precision on the host; p (np),
+  //            or (T np) for each control step. Its other members are not used
   // Returns false, and changes nothing, if the cost of `u` is not finite.
   bool improve(const RolloutArrays& state, const std::vector<double>& u, double t, void* stream = nullptr);
   const IlqrPlan& last() const { return plan_; }
@@ -82,6 +91,7 @@ class Ilqr {
   void send(const Mirrored& a, void* stream) const;
   void fetch(const Mirrored& a, void* stream) const;
 
+  bool solve(const RolloutArrays& given, const std::vector<double>& u, double t, void* stream);
   void search(const std::vector<double>& alpha, const BackwardPass* pass, const RolloutArrays& given, double t,
               void* stream);
   void take(long sample);

@@ -26,15 +26,17 @@ class PlanHistory {
     at(number).write(number, begins, acts, knots);
     count_.store(number, std::memory_order_release);
   }
-  // Call f(begins, knots) for the last plan that acts at the time t, or without one f(t, knots of reset). knots(i) is the
+  // Call f(begins, knots) for the last plan that acts at the time t. If none of all plans acts yet, call f(t, knots of reset);
+  // if only those that are not known any more do, the oldest known plan. knots(i) is the
   // i-th number. f may be called more than once: the last call counts.
   void acting(double t, const auto& f) const {
     bool read = false;
     while (!read) {
       long number = count_.load(std::memory_order_acquire);
       // the plan before these is the next to be replaced
-      const long first = std::max(first_.load(std::memory_order_acquire), number - most + 1);
+      const long reset = first_.load(std::memory_order_acquire), first = std::max(reset, number - most + 1);
       while (number > first && at(number).time(1) > t + slack) number--;
+      if (number == first && first > reset) number++;  // what acts is not known any more: the oldest plan that is
       read = number > first ? at(number).read(number, [&](const Plan& p) { f(p.time(0), p); })
                             : at_reset_.read(at_reset_.number.load(), [&](const Plan& p) { f(t, p); });
     }

@@ -26,6 +26,20 @@ void copy_state(const RolloutArrays& from, RolloutArrays& to) {
   for (const auto& [name, array] : from.parameters) to.parameters.find(name)->second = array;
 }
 
+// Every parameter has a row for all models or one for each, and with several models one has.
+void check_rows(const RolloutArrays& state, long models) {
+  bool differ = models == 1;
+  for (const auto& [name, array] : state.parameters) {
+    if (array.instances != 1 && array.instances != models)
+      throw Error("Planner: the parameter " + name + " has " + std::to_string(array.instances) +
+                  " rows, expected 1 or " + std::to_string(models) + ", the models");
+    differ = differ || array.instances == models;
+  }
+  if (!differ)
+    throw Error("Planner: models is " + std::to_string(models) + ", but no parameter has " + std::to_string(models) +
+                " rows");
+}
+
 ArrayRef rows_of(ArrayRef a, long first, long count) {
   a.data = static_cast<char*>(a.data) + first * a.instance_stride * static_cast<long>(bytes_of(a.precision));
   a.instances = count, a.padded = false;
@@ -115,6 +129,7 @@ bool Planner::iterate(const RolloutArrays& state, double t, void* stream) {
   draw_.run(plan_.knot_count(), B, {}, {}, knots_, &plan_.samples(), stream);
   copy_state(state, arrays_);
   const long models = plan_.options().models;
+  check_rows(state, models);
   for (long m = 0; m < models; m++) {
     arrays_.costs = models > 1 ? rows_of(costs_.ref(), m * B, B) : costs_.ref();
     for (const auto& [name, array] : state.parameters)
@@ -157,6 +172,7 @@ const RolloutArrays& Predictor::state(const Planner& planner, const RolloutArray
                     std::span(controls_.mean).subspan(static_cast<std::size_t>(k * n), static_cast<std::size_t>(n)));
   copy_state(state, arrays_);
   for (auto& [name, array] : arrays_.parameters) array = rows_of(array, 0, 1);
+  if (const auto np = static_cast<std::size_t>(rollout_.parameters()); arrays_.p.size() > np) arrays_.p.resize(np);
   rollout_.run(steps, 1, arrays_, t);
   after_.q = arrays_.q_final, after_.v = arrays_.v_final;
   if (arrays_.act_final.data) after_.act = arrays_.act_final;

@@ -23,9 +23,6 @@
 
 namespace featherstorm {
 
-// No sample of an iteration has a finite cost: the state is not finite, or every sample diverges.
-struct PlanningError : Error { using Error::Error; };
-
 struct CommandOptions {
   // Time of the call [s]. No iteration after the first one begins that is not expected (expected_time.h) to end within it.
   double budget = std::numeric_limits<double>::infinity();
@@ -65,6 +62,7 @@ class Planner {
   const std::vector<double>& knots() const { return plan_.knots(); }  // (K n)
   double cost() const { return plan_.cost(); }                        // of the best sample of the last iteration
   int iterations() const { return done_; }                            // of the last call
+  int device() const { return plan_.options().device; }
 
  private:
   void improve(double elapsed, const RolloutArrays& state, double t, const CommandOptions& options);
@@ -96,10 +94,10 @@ class Predictor {
   Predictor(Evaluator& evaluator, const RolloutOptions& options);
   Predictor(const Predictor&) = delete;
 
-  // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters, of several models by the
-  // first one. The substeps of the rollout
-  // are the steps, and the latency is rounded to them. All arrays are on the host. The result is valid until the next call.
-  // A call with no more steps than one before allocates nothing.
+  // Return the state `latency` >= 0 after `state` at the time t [s], with the same parameters; of several models by the
+  // first one, and of p for each control step by its first. The steps are the substeps of the rollout, to which the
+  // latency is rounded. All arrays are on the host. The result is valid until the next call. A call with no more steps
+  // than one before allocates nothing.
   const RolloutArrays& state(const Planner& planner, const RolloutArrays& state, double t, double latency);
   // Make the kernels and the memory for latencies up to a quarter of a second.
   void warm(const Planner& planner, const RolloutArrays& state);

@@ -50,6 +50,7 @@ Receding::Receding(Planner& planner, Evaluator& evaluator, const RolloutOptions&
       latency_(options_.latency.value_or(0)),
       spent_(kept),
       ages_(kept) {
+  if (planner.device() != on_host) throw Error("Receding: the planner is on a device, expected the host");
   const Model<double>& m = evaluator.robot().model;
   q_ = Buffer(rollout.precision, 1, m.nq), v_ = Buffer(rollout.precision, 1, m.nv);
   act_ = Buffer(rollout.precision, 1, m.world.na);
@@ -127,12 +128,12 @@ void Receding::set_state(const Measured& m) {
 void Receding::plan(const Measured& m) {
   const bool first = plans_.load() == 0;
   const double begin = seconds();
-  double latency = first ? 0 : expected_latency();
-  if (begins_ && m.t + latency < *begins_) latency = *begins_ - m.t;  // the expected latency has shrunk
+  double latency = expected_latency(), begins = m.t + latency;
+  if (begins_ && begins < *begins_) begins = *begins_, latency = begins - m.t;  // the expected latency has shrunk
   bool failed = false;
   try {
     const RolloutArrays& then = predictor_.state(planner_, state_, m.t, latency);
-    planner_.command(then, m.t + latency, {.budget = options_.budget - (seconds() - begin)});
+    planner_.command(then, begins, {.budget = options_.budget - (seconds() - begin)});
   } catch (const PlanningError&) { failed = true; }
   const double spent = seconds() - begin, age = clock() - m.t;
   if (options_.log) options_.log({m.t, latency, spent, age, planner_.iterations(), failed});
@@ -140,7 +141,7 @@ void Receding::plan(const Measured& m) {
     failed_++;
     return;
   }
-  begins_ = m.t + latency;
+  begins_ = begins;
   if (!first) {
     const auto at = static_cast<std::size_t>((plans_.load() - 1) % kept);
     spent_[at].store(spent), ages_[at].store(age);

@@ -24,8 +24,12 @@
 #include "host/planning/plan_history.h"
 #include "host/planning/plan_updater.h"
 #include "host/rollout/controls.h"
+#include "host/system/error.h"
 
 namespace featherstorm {
+
+// No sample of an iteration has a finite cost: the state is not finite, or every sample diverges.
+struct PlanningError : Error { using Error::Error; };
 
 struct PlannerOptions {
   long horizon = 1;     // T, control steps of a plan
@@ -91,7 +95,7 @@ class SampledPlan {
   void commit(double begins, double acts);
   void cancel();
   // Compute the control u (n) that acts at a time [s]: that of the last plan that acts by then, or before the first plan
-  // the controls of reset(). dt: time of a control step. Plans of the last 63 calls are known. Any thread may call it at
+  // the controls of reset(). dt: time of a control step. Plans of the last 63 calls are known; before them the oldest acts. Any thread may call it at
   // any time; it waits for nobody and allocates nothing.
   void acting(double t, double dt, double* u) const;
 

@@ -161,8 +161,8 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
   s.array("total", 1), s.array("total_next", 1);
   declare("p", stages.parameters, stages.shared_parameters && !one_step);
   declare("t", 1, !one_step), declare("t_next", 1, !one_step);
-  const Program* told[] = {&stages.observe, &stages.residual, &stages.terminal_residual};
-  for (const Program* p : told)
+  const Program* noted[] = {&stages.observe, &stages.residual, &stages.terminal_residual};
+  for (const Program* p : noted)
     if (recorded(*p) && (p != &stages.observe) == one_step) s.array(p->outputs[0].name, p->outputs[0].size);
   for (const Program::Array& a : feedback.inputs)
     if (a.name != "q" && a.name != "v" && a.name != "act") declare(a.name.c_str(), a.size, a.uniform);
@@ -213,7 +213,7 @@ Rollout::Rollout(Evaluator& evaluator, const RolloutOptions& options)
   stepping_.solver = solver_options(evaluator.robot().model, options.precision, stepping_.solver.rigid);
   const RolloutStages stages = rollout_stages(evaluator.robot(), options, stepping_.op == "world");
   if (recorded(stages.observe)) observed_ = stages.observe.outputs[0].size;
-  controls_ = stages.controls;
+  controls_ = stages.controls, parameters_ = stages.parameters;
   sequence_ = rollout_sequence(evaluator, stepping_, options.precision, stages);
 }
 

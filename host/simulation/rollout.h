@@ -98,16 +98,16 @@ Sequence rollout_sequence(Evaluator& evaluator, const Stepping& stepping, Precis
 // Arrays of one run, all in the rollout's precision, on the host or on one device. No data: output not requested, or
 // input absent.
 struct RolloutArrays {
-  ArrayRef q{}, v{}, act{};        // (B, nq), (B, nv), of a world (B, na), or one row for all; act without data: zeros
-  SequenceMemory u{};              // for each control step (B, controls)
+  ArrayRef q{}, v{}, act{};  // (B, nq), (B, nv), of a world (B, na), or one row for all; act without data: zeros
+  SequenceMemory u{};        // for each control step (B, controls)
   // The solution at the first state from which the solver begins: of a world its accelerations (B, nv), with contacts their
   // impulses (B, 3 nc), or one row for all; without data: zeros
   ArrayRef warm{};
-  const Controls* made = nullptr;  // replaces u: noise, or interpolated knots (controls.h)
-  std::vector<double> p{};         // the same for all instances
-  std::map<std::string, ArrayRef> parameters{};                   // of the robot, by name: (B, n) or one row for all
-  ArrayRef costs{};                                               // (B, 1), NaN if the state is not finite
-  ArrayRef q_final{}, v_final{}, act_final{};                     // (B, nq), (B, nv), of a world (B, na)
+  const Controls* made = nullptr;                // replaces u: noise, or interpolated knots (controls.h)
+  std::vector<double> p{};                       // the same for all instances
+  std::map<std::string, ArrayRef> parameters{};  // of the robot, by name: (B, n) or one row for all
+  ArrayRef costs{};                              // (B, 1), NaN if the state is not finite
+  ArrayRef q_final{}, v_final{}, act_final{};    // (B, nq), (B, nv), of a world (B, na)
   SequenceMemory q_states{}, v_states{}, used{}, observations{};  // after each control step
 };
 
@@ -121,9 +121,10 @@ class Rollout {
   // `stream` is done. Throws Error with the array, its value and the expected one.
   void run(long steps, long instances, const RolloutArrays& arrays, double t0 = 0, void* stream = nullptr) const;
 
-  int observed() const { return observed_; }  // components of observe
-  int controls() const { return controls_; }  // components of u
-  double dt() const { return dt_; }           // of a control step [s]
+  int observed() const { return observed_; }      // components of observe
+  int controls() const { return controls_; }      // components of u
+  int parameters() const { return parameters_; }  // components of p
+  double dt() const { return dt_; }               // of a control step [s]
   Precision precision() const { return precision_; }
   int threads() const { return evaluator_.threads(); }
 
@@ -131,7 +132,7 @@ class Rollout {
   Evaluator& evaluator_;
   Stepping stepping_;
   double dt_;
-  int observed_ = 0, controls_ = 0;
+  int observed_ = 0, controls_ = 0, parameters_ = 0;
   Precision precision_;
   Sequence sequence_;
 };

@@ -204,7 +204,7 @@ void bind_planning(nb::module_& module) {
       .def_prop_ro("u", [](const PyIlqr& i) { return i.last().u; })
       .def_prop_ro("q", [](const PyIlqr& i) { return i.last().q; })
       .def_prop_ro("v", [](const PyIlqr& i) { return i.last().v; })
-      .def_prop_ro("act", [](const PyIlqr& i) { return i.last().a; })
+      .def_prop_ro("act", [](const PyIlqr& i) { return i.last().act; })
       .def_prop_ro("gains", [](const PyIlqr& i) { return i.last().gains; })
       .def_prop_ro("cost", [](const PyIlqr& i) { return i.last().cost; })
       .def_prop_ro("iterations", [](const PyIlqr& i) { return i.last().iterations; })

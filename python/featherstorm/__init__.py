@@ -33,7 +33,8 @@ from ._robot.law import Rigid
 from ._robot.states import random_state
 from ._robot.steps import Stepped
 from ._robot.urdf import UrdfWorld
-from ._world.gradients import Linearization, StepCotangents, StepTangents, step_jvp, step_vjp
+from ._world.gradients import StepCotangents, StepTangents, step_jvp, step_vjp
+from ._world.linearization import Linearization
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, linearize, vjp
 from .environment.env import Env, env

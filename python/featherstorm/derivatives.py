@@ -24,7 +24,7 @@ from ._evaluation.evaluation import evaluate
 from ._memory.arrays import shape_error
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, refuse_controls, step_op
-from ._world.gradients import (
+from ._world.linearization import (
     Linearization,
     from_coordinates,
     linearize_world,
@@ -133,7 +133,7 @@ def linearize(
     in   q, v, dt, tau, q_target, substeps, ctrl, act, qacc, ignore  as for `step`; arrays on the CPU
     in   law      of a world's contacts and constraints, as for `step`
     in   numbers  those of `typing.StepNumbers`
-    out  Linearization, in NumPy
+    out  Linearization, in NumPy, of the dtype of q; by differences float64
     Cost: 2 nv + n_act times step_vjp, by differences 2 (2 nv + n_act + n_ctrl) times step; of a robot without a world
     3 nv times the derivative of its step.
     Errors: ValueError for arrays on a device, and for couplings; with a world those of step_vjp.

@@ -148,6 +148,7 @@ class Rollout:
             self.parameters = [(name, n) for name, n in row.inputs if name in model.parameters]
             self.shapes = row.shapes
         self.drives = numbers.get("kp") is not None
+        self._terms: tuple[Rollout, list[list[str]]] | None = None
         # (dtype, nu, np, one p for all) -> (Sequence, number of observations)
         self.made: dict[tuple[str, int, int, bool], tuple[_featherstorm.Sequence, int | None]] = {}
         # copies of the parameters on devices
@@ -155,7 +156,7 @@ class Rollout:
 
     def __getstate__(self) -> dict[str, Any]:
         """Support pickle: the other process makes its own kernels; it must be able to import the functions by name."""
-        return {**self.__dict__, "made": {}, "sent": {}}
+        return {**self.__dict__, "made": {}, "sent": {}, "_terms": None}
 
     takes_knots = True  # tells planners that a call accepts knots, with a horizon, and bounds
 
@@ -272,14 +273,8 @@ class Rollout:
             raise shape_error("rollout", "warm", shape, (B, n))
         return name, call.library.memory(array, (1, n) if len(shape) == 1 else shape), 0, n, False
 
-    def terms(self, x0: Array, U: Array, p: Array = None, t0: float = 0.0) -> dict[str, npt.NDArray[Any]]:
-        """Return the costs (B,) of each term of the residuals, summed over the control steps.
-
-        in   x0, U (B, T, nu), p, t0  as for a call, on the CPU
-        Errors: ValueError for a rollout without residuals.
-        """
-        if self.residual is None and self.terminal_residual is None:
-            raise ValueError("Rollout: terms are those of a residual, and there is none")
+    def observing_terms(self) -> tuple[Rollout, list[list[str]]]:
+        """Return a Rollout that observes the cost of each term, and their names: of a step, of the last state."""
         names: list[list[str]] = [[], []]
 
         def squares(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
@@ -293,6 +288,19 @@ class Rollout:
             self.model, self.dt, control=self.control, observe=squares, substeps=self.substeps,
             **{**self.options, "pairs": None},
         )  # fmt: skip
+        return roll, names
+
+    def terms(self, x0: Array, U: Array, p: Array = None, t0: float = 0.0) -> dict[str, npt.NDArray[Any]]:
+        """Return the costs (B,) of each term of the residuals, summed over the control steps.
+
+        in   x0, U (B, T, nu), p, t0  as for a call, on the CPU
+        Errors: ValueError for a rollout without residuals.
+        """
+        if self.residual is None and self.terminal_residual is None:
+            raise ValueError("Rollout: terms are those of a residual, and there is none")
+        if self._terms is None:
+            self._terms = self.observing_terms()
+        roll, names = self._terms
         seen = np.asarray(roll(x0, U, p, t0).observations)
         split = len(names[0])
         total = dict(zip(names[0], seen[:, :, :split].sum(1).T))
@@ -316,16 +324,14 @@ class Rollout:
         return self.made[key]
 
     def make(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.Sequence, int | None]:
-        programs, sizes = self.programs(dtype, nu, np_, shared)
+        programs, observed = self.programs(dtype, nu, np_, shared)
         sequence = _featherstorm.rollout_sequence(self.model.evaluator, dtype, programs)
-        return sequence, sizes.get("observation")
+        return sequence, observed
 
-    def programs(
-        self, dtype: str, nu: int, np_: int, shared: bool
-    ) -> tuple[_featherstorm.RolloutPrograms, dict[str, Any]]:
+    def programs(self, dtype: str, nu: int, np_: int, shared: bool) -> tuple[_featherstorm.RolloutPrograms, int | None]:
         """Trace the functions.
 
-        Return them, and the sizes of observations and residuals by their names; of a residual a dict of its terms' sizes.
+        Return them, and the number of observations; None where there is no function `observe`.
         """
         model = self.model
         nq, nv = model.nq, model.nv
@@ -352,7 +358,7 @@ class Rollout:
             return recorded
 
         traces: dict[str, Any] = {}
-        sizes: dict[str, Any] = {}
+        sizes: list[int] = []
         controller = self.control
         if world and model.n_ctrl:
 
@@ -387,9 +393,8 @@ class Rollout:
                 recorded.output("total_next", values_of(value, name))
 
             def noted(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
-                terms = terms_of(of(residual, x, u, t, p), squares)
-                sizes[squares] = {term: len(r) for term, r in terms.items()}
-                recorded.output(squares, [n for term in terms.values() for n in term])
+                terms = terms_of(of(residual, x, u, t, p), squares).values()
+                recorded.output(squares, [n for term in terms for n in term])
 
             if scalar is not None or residual is not None:
                 traces[name] = trace("t_next", total)
@@ -402,7 +407,7 @@ class Rollout:
 
             def observe(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
                 values = values_of(observer(x, u, t, p), "observe")
-                sizes["observation"] = len(values)
+                sizes.append(len(values))
                 recorded.output("observation", values)
 
             traces["observe"] = trace("t_next", observe)
@@ -413,7 +418,7 @@ class Rollout:
         programs = _featherstorm.RolloutPrograms(
             self.op, self.substeps, self.dt / self.substeps, self.drives, nu, np_, shared, self.numbers, **traces
         )
-        return programs, sizes
+        return programs, sizes[0] if sizes else None
 
 
 def terms_of(value: Any, name: str) -> dict[str, Any]:

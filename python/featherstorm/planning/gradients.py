@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._evaluation.evaluation import check_quaternions
 from .._memory.arrays import shape_error
 from ..device import device_number
 from ..operations import difference, integrate
@@ -62,6 +63,12 @@ class ILQR(Planner):
             raise ValueError("ILQR: the rollout has no residual, expected one in place of a cost")
         if rollout.cost is not None or rollout.terminal is not None:
             raise ValueError("ILQR: the rollout has a cost besides its residual, expected residuals alone")
+        if not tolerance >= 0:
+            raise ValueError(f"ILQR: tolerance is {tolerance}, expected 0 or more")
+        if not difference > 0:
+            raise ValueError(f"ILQR: difference is {difference}, expected a positive number")
+        if int(step_sizes) != step_sizes or step_sizes < 1:
+            raise ValueError(f"ILQR: step_sizes is {step_sizes}, expected 1 or more")
         self.model_rollout, self.device = rollout, device_number(device, "ILQR")
         self.tolerance, self.step_sizes, self.difference = float(tolerance), int(step_sizes), float(difference)
         if nu is None and rollout.op != "world" and rollout.control is None:
@@ -74,7 +81,12 @@ class ILQR(Planner):
         self._last: _featherstorm.Ilqr | None = None
         self._begin = 0.0
 
+    def reset(self, U: npt.ArrayLike | None = None) -> None:
+        super().reset(U)
+        self._last = None
+
     def __getstate__(self) -> dict[str, Any]:
+        """Support pickle: plans are included, gains and states are not."""
         return {**super().__getstate__(), "_native": {}, "_last": None}
 
     def native(self, np_: int) -> _featherstorm.Ilqr:
@@ -89,7 +101,7 @@ class ILQR(Planner):
         return self._native[np_]
 
     def _bounds(self) -> tuple[list[float], list[float]]:
-        """Return finite bounds, or none."""
+        """Return the bounds, or none where all are infinite."""
         lower, upper = (x.tolist() if np.isfinite(x).any() else [] for x in (self.lower, self.upper))
         return lower, upper
 
@@ -98,7 +110,11 @@ class ILQR(Planner):
             raise ValueError("ILQR: x is on a device, expected an array of the CPU")
         if unknown := set(given) - {"p", "t0"}:
             raise TypeError(f"ILQR: got {min(unknown)}, expected p alone beside the state and its time")
-        roll, model = self.model_rollout, self.model_rollout.model
+        roll, model, nx = self.model_rollout, self.model_rollout.model, sum(n for _, n in self.model_rollout.state)
+        if tuple(x.shape) != (nx,):
+            raise shape_error("ILQR", "x", tuple(x.shape), (nx,))
+        if model.quaternions:
+            check_quaternions(model, "ILQR", "x", np.asarray(x)[None])
         p = np.asarray(() if given.get("p") is None else given["p"], float)
         rows = p.reshape(-1, p.shape[-1]) if p.ndim == 3 and p.shape[0] == 1 else np.atleast_2d(p)
         if p.ndim > 3 or len(rows) not in ((1, self.horizon) if p.ndim == 3 else (1,)):
@@ -146,7 +162,7 @@ class ILQR(Planner):
 
     @property
     def gains(self) -> npt.NDArray[np.float64]:
-        """Feedback K (horizon, nu, 2 nv + n_act) of the last iteration, about `states`."""
+        """Feedback K (horizon, nu, 2 nv + n_act) of the last iteration, about the plan that it began with."""
         return np.array(self.last().gains).reshape(self.horizon, self.nu, -1)
 
     @property

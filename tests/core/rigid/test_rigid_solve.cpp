@@ -286,6 +286,33 @@ TEST(DiscStep, FindsTheLeastOfAnIllConditionedQuadratic) {
   }
 }
 
+// A pack of an instance that holds, one that slips, one whose quadratic is singular, and one without force.
+TEST(DiscStep, GivesAnInstanceTheSameBitsBesideAnyOthers) {
+  using T = Pack<double, 4>;
+  const double S[4][4] = {{2, 0.3, 0.3, 1}, {2, 0.3, 0.3, 1}, {1, 1, 1, 1}, {0.5, -0.4, -0.4, 3}};
+  const double g[4][2] = {{0.1, -0.2}, {5, -7}, {2, 1}, {1e3, 1}}, radius[4] = {1, 0.3, 0.5, 0};
+  T packed_S[4], packed_g[2], packed_radius, x[2];
+  for (int i = 0; i < 4; i++) {
+    for (int k = 0; k < 4; k++) set_lane(packed_S[k], i, S[i][k]);
+    for (int k = 0; k < 2; k++) set_lane(packed_g[k], i, g[i][k]);
+    set_lane(packed_radius, i, radius[i]);
+  }
+  disc_step<2>(packed_S, packed_g, packed_radius, x);
+  for (int i = 0; i < 4; i++) {
+    T same_S[4], same_g[2], alone[2];
+    for (int k = 0; k < 4; k++) same_S[k] = T(S[i][k]);
+    for (int k = 0; k < 2; k++) same_g[k] = T(g[i][k]);
+    disc_step<2>(same_S, same_g, T(radius[i]), alone);
+    for (int k = 0; k < 2; k++) EXPECT_EQ(lane(x[k], i), lane(alone[k], 0)) << i;
+    const Eigen::Vector2d at(lane(x[0], i), lane(x[1], i));
+    const Eigen::Vector2d slope(S[i][0] * at[0] + S[i][1] * at[1] + g[i][0],
+                                S[i][2] * at[0] + S[i][3] * at[1] + g[i][1]);
+    EXPECT_LE(at.norm(), radius[i] * (1 + 1e-12));
+    if (at.norm() < radius[i] * (1 - 1e-9)) EXPECT_LT(slope.norm(), 1e-12);
+    else if (radius[i] > 0) EXPECT_LT((slope + at * (slope.norm() / radius[i])).norm(), 1e-9 * slope.norm()) << i;
+  }
+}
+
 TEST(RigidRows, ASpringAtRestGivesWayByGravityOverOmegaSquared) {
   for (const double h : {0.001, 0.005, 0.02})
     for (const double zeta : {0.5, 1.0, 3.0}) {

@@ -179,7 +179,7 @@ TEST(Allocations, AThreadThatPlansHasNone) {
 }
 
 // A control takes about 0.1 us with the engine's optimisation; the bound is for busy machines and sanitizers.
-TEST(Allocations, AControlOfAPlanTakesAMicrosecond) {
+TEST(Allocations, AControlOfAPlanTakesMicroseconds) {
   const Robot robot = load("go2");
   Evaluator dynamics(robot, {.threads = 1});
   const Rollout roll(dynamics, {.stepping = {.dt = 0.02}});

@@ -104,7 +104,7 @@ TEST(Ilqr, DrivesACartToAGoalWithinItsBounds) {
   for (int k = 0; k < 200; k++) {
     const double t = 0.01 * k;
     if (k % 5 == 0) planner.command({.q = robot.q(), .v = robot.v(), .p = {0.5}}, t);
-    planner.control(t, tau.component<double>(0));
+    planner.control(t, {tau.component<double>(0), 1});
     ASSERT_LE(std::abs(tau.component<double>(0)[0]), 4);
     robot.step(tau.ref());
   }

@@ -63,7 +63,8 @@ TEST(Receding, PlansForThePredictedStateWithTheLatencyThatItHasMeasured) {
   ExpectedTime expected;
   long late = 0;
   for (std::size_t k = 0; k < ages.size(); k++) {
-    const double t = 0.05 * static_cast<double>(k), place = 0.01 * static_cast<double>(k), latency = expected.seconds(4);
+    const double t = 0.05 * static_cast<double>(k), place = 0.01 * static_cast<double>(k),
+                 latency = expected.seconds(4);
     const std::vector<double> goal = {k < 4 ? 0.5 : 1.0};
     cart.plan({place, 0.1, 0, 0}, t, ages[k], k == 4 ? goal : std::vector<double>());
     const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
@@ -197,8 +198,9 @@ TEST(PlanHistory, IsReadWhileItIsWritten) {
   PlanHistory plans;
   plans.reset(std::vector<double>(20, 0.0));
   plans.make_memory();
-  std::atomic<bool> done{false};
+  std::atomic<bool> done{false}, begun{false};
   std::thread writer([&] {
+    while (!begun) std::this_thread::yield();
     for (int k = 1; k <= 20000; k++) plans.add(k, 0, std::vector<double>(20, k));
     done = true;
   });
@@ -211,13 +213,27 @@ TEST(PlanHistory, IsReadWhileItIsWritten) {
       for (long k = 1; k < 20; k++) lowest = std::min(lowest, knot(k)), highest = std::max(highest, knot(k));
     });
     reads++, mixed += lowest != highest || begins != highest, backwards += highest < last;
-    last = highest;
+    last = highest, begun = true;
   } while (!done);
   writer.join();
   EXPECT_EQ(mixed, 0);
   EXPECT_EQ(backwards, 0);
   EXPECT_GT(reads, 1);
-  plans.acting(-1, [&](double, const auto& knot) { EXPECT_EQ(knot(0), 0) << "no plan acts yet"; });
+}
+
+TEST(PlanHistory, GoesOnWithTheOldestPlanThatItKnows) {
+  PlanHistory plans;
+  plans.reset({7});
+  const auto acting = [&](double t) {
+    double found = 0;
+    plans.acting(t, [&](double, const auto& knot) { found = knot(0); });
+    return found;
+  };
+  for (int k = 1; k <= 60; k++) plans.add(k, 100, {static_cast<double>(k)});
+  EXPECT_EQ(acting(0), 7) << "no plan acts yet";
+  EXPECT_EQ(acting(100), 60);
+  for (int k = 61; k <= 200; k++) plans.add(k, 100, {static_cast<double>(k)});
+  EXPECT_EQ(acting(0), 138) << "of the last 63";
 }
 
 }  // namespace

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm._world.gradients import by_differences
+from featherstorm._world.linearization import by_differences
 
 DT, WIDTH = 5e-3, 1e-6
 LEGS = ("FL", "FR", "RL", "RR")
@@ -126,6 +126,16 @@ def test_what_has_no_derivatives_is_linearized_by_differences(integrator, law):
     assert np.abs(found.A[0] - found.A[1]).max() > 1  # a contact acts
     alone = fs.linearize(model, q[2], v[2], ctrl=ctrl[2], substeps=2, law=law)
     assert np.allclose(alone.A, found.A[2], atol=1e-9)
+
+
+def test_bound_parameters_are_those_of_their_instance_by_differences():
+    model, q, v, ctrl = on_its_foot("Euler")
+    model = fs.from_mujoco(model.compiled, parameters=("dof_damping",))
+    damping = np.asarray(model.parameter("dof_damping")) * np.array([[1.0], [3.0], [1.0]])
+    found = fs.linearize(model.bind(dof_damping=damping), q, v, ctrl=ctrl, law="rigid")
+    one = fs.linearize(model.bind(dof_damping=damping[1]), q[1], v[1], ctrl=ctrl[1], law="rigid")
+    assert np.allclose(found.A[1], one.A, atol=1e-9)
+    assert np.abs(found.A[1] - fs.linearize(model, q[1], v[1], ctrl=ctrl[1], law="rigid").A).max() > 1e-3
 
 
 def test_mujocos_law_is_linearized_as_by_differences_of_its_steps():

@@ -219,7 +219,11 @@ def test_messages():
     with pytest.raises(ValueError, match=r"ILQR: p has shape \(3, 1\), expected \(1, 20, np\)"):
         ILQR(roll, T, 1).plan(START, p=np.ones((3, 1)))
     with pytest.raises(ValueError, match="tolerance is -1"):
-        ILQR(roll, T, 1, tolerance=-1.0).plan(START, p=GOAL)
+        ILQR(roll, T, 1, tolerance=-1.0)
+    with pytest.raises(ValueError, match=r"ILQR: x has shape \(7,\), expected \(4,\)"):
+        ILQR(roll, T, 1).plan(np.zeros(7), p=GOAL)
+    with pytest.raises(TypeError, match="ILQR: got warm, expected p alone"):
+        ILQR(roll, T, 1).plan(START, p=GOAL, warm=np.zeros(2))
     with pytest.raises(ValueError, match="Rollout: terms are those of a residual"):
         fs.Rollout(model, DT).terms(START, np.zeros((1, T, 2)))
     with pytest.raises(TypeError, match="Rollout: residual is a int, expected a function"):
