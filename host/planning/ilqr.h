@@ -7,8 +7,9 @@
 //
 // An iteration:
 //
-// - F = d x_t+1 / d(x_t, u_t) and J = dr / d(x_t, u_t) of all steps, by differences: one batch of T (1 + 2 nv + na + m) control
-//   steps. They are derivatives of what the rollout does, whatever its law of contacts, control function and sensors are.
+// - F = d x_t+1 / d(x_t, u_t) and J = dr / d(x_t, u_t) of all steps, by differences: one batch of T (1 + 2 nv + na + m)
+//   control steps. They are derivatives of what the rollout does, whatever its law of contacts, control function and
+//   sensors are.
 // - k, K of all steps (backward_pass.h).
 // - u = clip(u_t + alpha k_t + K_t (x (-) x_t)) for all step sizes alpha: one rollout. The best one is the next plan.
 //

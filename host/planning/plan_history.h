@@ -26,8 +26,8 @@ class PlanHistory {
     at(number).write(number, begins, acts, knots);
     count_.store(number, std::memory_order_release);
   }
-  // Call f(begins, knots) for the last plan that acts at the time t. If none of all plans acts yet, call f(t, knots of reset);
-  // if only those that are not known any more do, the oldest known plan. knots(i) is the
+  // Call f(begins, knots) for the last plan that acts at the time t. If no plan acts yet, call f(t, knots of reset); if
+  // only plans do that are not known any more, call it for the oldest known plan. knots(i) is the
   // i-th number. f may be called more than once: the last call counts.
   void acting(double t, const auto& f) const {
     bool read = false;

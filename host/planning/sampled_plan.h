@@ -95,8 +95,8 @@ class SampledPlan {
   void commit(double begins, double acts);
   void cancel();
   // Compute the control u (n) that acts at a time [s]: that of the last plan that acts by then, or before the first plan
-  // the controls of reset(). dt: time of a control step. Plans of the last 63 calls are known; before them the oldest acts. Any thread may call it at
-  // any time; it waits for nobody and allocates nothing.
+  // the controls of reset(). dt: time of a control step. Plans of the last 63 calls are known; before they act, the
+  // oldest one does. Any thread may call it at any time; it waits for nobody and allocates nothing.
   void acting(double t, double dt, double* u) const;
 
   const std::vector<double>& knots() const { return now_.knots; }  // (K n)
