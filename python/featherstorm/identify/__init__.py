@@ -2,7 +2,7 @@
 
     from featherstorm import identify
 
-    motion = identify.exciting(model)                                  # joint motions that tell much
+    motion = identify.exciting(model)                                  # an exciting motion of the joints
     log = identify.differentiate(model, q, dt, tau=tau, cutoff=10.0)   # velocities and accelerations
     found = identify.inertias(model, log.q, log.v, log.a, log.tau, viscous=True)
     found.model                                                        # the robot with physical inertias

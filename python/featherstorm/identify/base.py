@@ -12,6 +12,7 @@ import numpy as np
 from .. import ops
 from .._robot.states import random_state
 from .._robot.steps import check_tree
+from .checks import rows_of
 from .parameters import NAMES, link_map
 from .threads import on_one_thread
 
@@ -94,13 +95,13 @@ def regressor(
          sign(v), 1
     in   friction_velocity [rad/s | m/s]  sign(v) becomes v / sqrt(v^2 + friction_velocity^2)
     out  Y (B, nv, 10 nb + columns); Y.reshape(-1, Y.shape[-1]) stacks the instances
-    Inertial parameters are in the axes of links (parameters.py). Source: Atkeson, An and Hollerbach 1986; Garofalo et
-    al. (8)-(12).
-    Errors: ValueError for shapes, and for a model with loops or couplings.
+    Inertial parameters are in the axes of links (parameters.py). Source: Atkeson, An and Hollerbach 1986; Garofalo,
+    Ott and Albu-Schaeffer 2013, (8)-(12).
+    Errors: ValueError for shapes, for rows that are not finite, and for a model with loops or couplings.
     """
     kinds = chosen("regressor", columns)
     check_tree(model, "regressor", ())
-    q, v, a = (np.asarray(x, float) for x in (q, v, a))
+    q, v, a = rows_of("regressor", model, q, v, a)
     Y = np.asarray(ops.regressor(model, q, v, a))
     B, nv, n = Y.shape
     # instances are next to each other in the engine's memory: (nb, 10, 10)^T times (nv, nb, 10, B)
@@ -125,20 +126,21 @@ def base_parameters(
 ) -> BaseParameters:
     """Find the base parameters of a robot from its regressor over random states.
 
-    A QR factorisation with column pivoting of the stacked regressor, columns scaled to length 1: it ends where what is
-    left of all columns is shorter than `tolerance`.
+    A QR factorisation with column pivoting of the stacked regressor, columns scaled to length 1. It ends where every
+    column is within `tolerance` of the span of the chosen ones.
 
     in   states  (q, v, a), (B, n) each; None: random states with v and a ~ N(0, 1), enough for every column
     in   columns  armature, viscous, coulomb, offset of `regressor`
     out  BaseParameters
     Source: Gautier and Khalil 1990; Gautier 1991.
+    Errors: ValueError for shapes, for rows that are not finite, and for a model with loops or couplings.
     """
     kinds = chosen("base_parameters", columns)
     names = column_names(model, kinds)
     if states is None:
         B = 10 + 3 * len(names) // model.nv
         states = (*random_state(model, B, seed), random_state(model, B, seed + 1)[1])
-    Y = regressor(model, *states, **columns)
+    Y = regressor(model, *rows_of("base_parameters", model, *states), **columns)
     return base_of(Y.reshape(-1, len(names)), names, tolerance)
 
 

@@ -1,4 +1,4 @@
-"""Motions that tell much about a robot: Fourier series with a low condition number of the base regressor."""
+"""Exciting motions for identification: Fourier series with a low condition number of the base regressor."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ..planning import CEM
 from .base import base_parameters, chosen, regressor
+from .checks import expect, positive
 from .threads import on_one_thread
 
 if TYPE_CHECKING:
@@ -83,18 +84,30 @@ def exciting(
     in   columns  armature, viscous, coulomb, offset of `regressor`
     out  Excitation: call it with times for q, v, a
     Source: Swevers et al. 1997.
-    Errors: ValueError for a model with quaternions, and where no candidate is allowed.
+    Errors: ValueError for a model with quaternions, for arguments out of range, and where the best motion found passes
+    positions that are not allowed.
     """
     if model.quaternions:
         raise ValueError(f"exciting: {model.name} has {model.quaternions[0][0]}, expected joints of one freedom")
+    expect(0 < period < np.inf, "exciting: period", period, "a positive finite number")
+    expect(0 <= margin < 0.5, "exciting: margin", margin, "0 or more, less than 0.5")
+    counts = {
+        "harmonics": (harmonics, 1),
+        "samples": (samples, 2),
+        "iterations": (iterations, 1),
+        "points": (points, 1),
+    }
+    for name, (count, least) in counts.items():
+        expect(count >= least, f"exciting: {name}", count, f"{least} or more")
     nv, H = model.nv, int(harmonics)
     chosen("exciting", columns)
     low, high = ranges(model)
     room = (high - low) * (0.5 - margin)
     centre = (low + high) / 2
     own = np.where(np.isfinite(model.max_velocity) & (model.max_velocity > 0), model.max_velocity, 2.0)
-    fastest = np.broadcast_to(np.asarray(own if max_velocity is None else max_velocity, float), (nv,))
-    strongest = np.broadcast_to(np.asarray(np.inf if max_acceleration is None else max_acceleration, float), (nv,))
+    fastest = positive("exciting: max_velocity", own if max_velocity is None else max_velocity, nv)
+    unlimited = np.inf if max_acceleration is None else max_acceleration
+    strongest = positive("exciting: max_acceleration", unlimited, nv, infinite=True)
     independent = base_parameters(model, **columns).independent
     t = np.arange(FINER * points) * period / (FINER * points)
 
@@ -131,11 +144,12 @@ def exciting(
     )  # fmt: skip
     planner.reset(np.random.default_rng(seed).normal(0, 0.3, (1, n)))
     best = planner.plan(np.zeros(1))[None]
-    final = float(cost(best, best)[0])
-    if final > PENALTY / points / 2:
-        raise ValueError("exciting: no candidate passes allowed positions alone; expected more samples or iterations")
-    middle, sine, cosine, *_ = motions(best[:, 0])
-    return Excitation(middle[0], sine[0], cosine[0], float(period), float(np.exp(final)))
+    middle, sine, cosine, q, *_ = motions(best[:, 0].astype(float))
+    if allowed is not None and not np.all(allowed(q[0])):
+        raise ValueError(
+            "exciting: the best motion found passes positions that are not allowed; give more samples or iterations"
+        )
+    return Excitation(middle[0], sine[0], cosine[0], float(period), float(np.exp(cost(best, best)[0])))
 
 
 def ranges(model: Model) -> tuple[Floats, Floats]:

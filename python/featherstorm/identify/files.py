@@ -9,7 +9,7 @@ import numpy as np
 from .._optional import mujoco
 from .._robot.mjcf import Names
 from .._world.names import compiled
-from .parameters import from_pseudo_inertia, inertial_parameters, is_physical, matrix, placement, pseudo_inertia
+from .parameters import TABLES, from_pseudo_inertia, inertial_parameters, is_physical, matrix, placement, pseudo_inertia
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -22,15 +22,18 @@ def to_mujoco(model: Model) -> Any:
 
     The inertia of bodies that are welded together goes to the first of them; the others have none. Numbers that
     MuJoCo's compiler derives follow (mj_setConst).
-    Errors: ValueError for a model that was not made of a model file, for numbers that differ between instances, and for
-    a body whose inertia no physical body has.
+    Errors: ValueError for a model that was not made of a model file, for numbers that differ between instances, for
+    bound names that are no array of an MjModel, for a body that the model lacks, and for an inertia that no physical
+    body has.
     """
     m = compiled(model).__copy__()
-    if any(name in model.bound for name in ("mass", "com", "inertia")):
+    if any(name in model.bound for name in TABLES):
         pi, names = inertial_parameters(model), Names(m).body
         of_body = model.robot.frame_bodies
         for b in range(1, m.nbody):
-            i = of_body[model.frame_names.index(names[b])] if names[b] in model.frame_names else 0
+            if names[b] not in model.frame_names:
+                raise ValueError(f"to_mujoco: {model.name} has no frame '{names[b]}', a body of its file")
+            i = of_body[model.frame_names.index(names[b])]
             if i == 0:
                 continue  # welded to the world
             if m.body_weldid[b] != b:
@@ -50,10 +53,13 @@ def to_mujoco(model: Model) -> Any:
             m.body_sameframe[b] = 0
             m.body_simple[b] = 0
     for name, values in model.bound.items():
+        if name in TABLES:
+            continue
         field = JOINTS.get(name, name)
-        if field in JOINTS.values() or hasattr(m, field):
-            if np.size(values) != np.size(getattr(m, field)):
-                raise ValueError(f"to_mujoco: {name} differs between instances, expected one model")
-            getattr(m, field)[...] = np.reshape(values, np.shape(getattr(m, field)))
+        if not hasattr(m, field):
+            raise ValueError(f"to_mujoco: {name} is bound, and an MjModel has no array of that name")
+        if np.size(values) != np.size(getattr(m, field)):
+            raise ValueError(f"to_mujoco: {name} differs between instances, expected one model")
+        getattr(m, field)[...] = np.reshape(values, np.shape(getattr(m, field)))
     mujoco.mj_setConst(m, mujoco.MjData(m))
     return m

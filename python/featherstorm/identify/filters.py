@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..operations import difference
+from .checks import expect
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,10 +35,12 @@ def low_pass(x: npt.ArrayLike, dt: float, cutoff: float, order: int = 4) -> Floa
     It is applied to the Fourier transform of the signal, continued at both ends by its mirror image about the end.
 
     in   x (T, n), dt [s] between rows, cutoff [Hz]
-    Errors: ValueError for shapes, numbers that are not finite, a cutoff that is not between 0 and half the sampling
-    rate, and a log shorter than 1 / cutoff.
+    Errors: ValueError for shapes, numbers that are not finite, a dt or order that is not positive, a cutoff that is not
+    between 0 and half the sampling rate, and a log shorter than 1 / cutoff.
     """
     x = np.asarray(x, float)
+    expect(0 < dt < np.inf, "low_pass: dt", dt, "a positive finite number")
+    expect(order >= 1, "low_pass: order", order, "1 or more")
     if not 0 < cutoff < 0.5 / dt:
         raise ValueError(f"low_pass: cutoff is {cutoff} Hz, expected more than 0, less than {0.5 / dt:g} Hz")
     if x.ndim != 2 or not np.isfinite(x).all():
@@ -70,8 +73,9 @@ def differentiate(
     in   q (T, nq), dt [s] between rows, tau (T, nv) [N m | N], cutoff [Hz]; None: no filter
     out  Motion of the rows 1 to T - 2
     Source: Gautier 1997; Swevers, Verdonck and De Schutter 2007.
-    Errors: ValueError for shapes and the cutoff.
+    Errors: ValueError for shapes, dt and the cutoff.
     """
+    expect(0 < dt < np.inf, "differentiate: dt", dt, "a positive finite number")
     q = np.asarray(q, float)
     if q.ndim != 2 or q.shape[1] != model.nq or len(q) < 3:
         raise ValueError(f"differentiate: q has shape {q.shape}, expected (T, {model.nq}) with three rows or more")

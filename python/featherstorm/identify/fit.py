@@ -10,6 +10,7 @@ from .._world.values import with_inputs
 from ..operations import difference, integrate
 from ..planning import CEM
 from ..rollout import Rollout
+from .checks import expect, positive
 from .levenberg import solve
 from .logs import Log, LogNoise, Segments
 from .numbers import Number, Numbers
@@ -73,7 +74,7 @@ def fit(
     the Jacobian by differences, and one for several dampings. It works through contacts and for every law.
 
     in   rollout  a Rollout of the model, whose dt is the time between rows of the log; its `observe` predicts readings;
-                  its cost is not used
+                  its cost is not used, and its functions get no `p`
     in   logs  a Log, or several
     in   numbers  `Number`s to be found
     in   segment  control steps of a segment; stride: control steps between their beginnings, None: `segment`
@@ -89,10 +90,12 @@ def fit(
     in   step  of differences, as a part of a number's value; of its range, or of 1, where it begins at zero
     out  Fit
     Errors: ValueError for shapes, rows that are not finite, unknown names, a log without a whole segment, infinite
-    bounds of a population, and a start whose simulation is not finite.
+    bounds of a population, a `control` or `observe` that reads `p`, and a start whose simulation is not finite.
     """
-    if iterations < 0 or not step > 0:
-        raise ValueError(f"fit: iterations is {iterations} and step {step}, expected 0 or more and a positive number")
+    expect(iterations >= 0, "fit: iterations", iterations, "0 or more")
+    expect(step > 0, "fit: step", step, "a positive number")
+    expect(population == 0 or population >= 2, "fit: population", population, "0, or 2 or more")
+    expect(generations >= 1, "fit: generations", generations, "1 or more")
     if starts and noise is None:
         raise ValueError("fit: starts needs a noise, the standard deviations of the logged states")
     numbers = tuple(numbers)
@@ -152,11 +155,8 @@ class Simulated:
             most = [max(float(s.max(initial=0)), 1e-12) for s in scales]
             scales = [np.maximum(s, 0.1 * top) for s, top in zip(scales, most)]
         else:
-            scales = [np.broadcast_to(np.asarray(x, float), (n,)) for x, n in zip(noise, (nv, nv, ny))]
-            if not all((s > 0).all() for s in scales):
-                raise ValueError(
-                    "fit: noise has entries that are not positive, expected standard deviations or infinity"
-                )
+            sizes = zip(LogNoise._fields, noise, (nv, nv, ny))
+            scales = [positive(f"fit: noise.{name}", x, n, infinite=True) for name, x, n in sizes]
         self.scales = scales
         self.scale = np.concatenate(scales)
         # residuals of a segment, its start excluded
@@ -190,7 +190,13 @@ class Simulated:
         K, S, (L, nu) = len(X), len(self.segments.x0), self.segments.U.shape[1:]
         self.rollout.model = self.model.bind(**self.numbers.bound(X, S))
         U = np.broadcast_to(self.segments.U, (K, S, L, nu)).reshape(K * S, L, nu)
-        result = self.rollout(x0.reshape(K * S, -1), U, states=True)
+        try:
+            result = self.rollout(x0.reshape(K * S, -1), U, states=True)
+        except IndexError as error:
+            raise ValueError(
+                f"fit: control or observe ends in IndexError ({error}), expected functions of x, {nu} controls u, and t "
+                "alone: a fit has no p"
+            ) from error
         states = np.asarray(result.states).reshape(K, S, L, -1)
         observed = result.observations
         return states, None if observed is None else np.asarray(observed).reshape(K, S, L, -1)

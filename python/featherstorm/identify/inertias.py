@@ -8,6 +8,7 @@ import numpy as np
 
 from ..operations import rnea
 from .base import BaseParameters, base_parameters, chosen, driven, regressor
+from .checks import expect, finite, positive, rows_of
 from .parameters import inertial_parameters, with_inertias
 from .physical import Problem, minimise
 from .threads import on_one_thread
@@ -82,25 +83,33 @@ def inertias(
     in   armature, viscous, coulomb, offset  True: identify these numbers of the joints as well. Otherwise the model's
          armature is used, and tau is without friction
     in   prior  model with the numbers to begin with; None: `model` itself. Bodies without mass and inertia stay so
-    in   noise  (nv,) standard deviation of tau [N m | N]; None: what the least squares of base parameters
-         leaves, or a hundredth of the rms force where the log is too short to tell
+    in   noise  (nv,) standard deviation of tau [N m | N]; None: that of the residual of a least squares over
+         the base parameters, or a hundredth of the rms force where the log is too short to tell
     in   friction_velocity  of `regressor`
     out  Inertias
     Source: Wensing, Kim and Slotine 2018 (pseudo-inertia); Lee, Wensing and Park 2019 (entropic divergence); Gautier
     1997 (weights of joints).
-    Errors: ValueError for shapes, for rows that are not finite, and for a model with loops or couplings.
+    Errors: ValueError for shapes, for rows that are not finite, for a prior with other bodies or coordinates, and for a
+    model with loops or couplings.
     """
     kinds = chosen("inertias", columns)
-    q, v, a, forces = rows_of(model, q, v, a, tau)
+    q, v, a, forces = rows_of("inertias", model, q, v, a, tau)
     B, nv = forces.shape
+    if B == 0:
+        raise ValueError("inertias: the log has no rows, expected 1 or more")
+    prior = prior or model
+    before = inertial_parameters(prior)
+    same = prior.nv == nv and len(before) == model.nb
+    expect(same, "inertias: prior", prior.name, f"a robot of {model.nb} bodies and {nv} coordinates")
     Y = regressor(model, q, v, a, friction_velocity=friction_velocity, **columns)
     W = Y.reshape(B * nv, -1)
     if f_ext is not None:
-        forces = forces + np.asarray(rnea(model, q, v, a)) - np.asarray(rnea(model, q, v, a, np.asarray(f_ext, float)))
+        f_ext = np.asarray(f_ext, float)
+        finite("inertias: f_ext:", np.atleast_1d(f_ext))
+        forces = forces + np.asarray(rnea(model, q, v, a)) - np.asarray(rnea(model, q, v, a, f_ext))
     if "armature" not in kinds:
         rotors = np.asarray(model.parameter("armature"), float)
         forces = forces - rotors * a
-    before = inertial_parameters(prior or model)
     base = base_parameters(model, **columns)
     basis = W[:, base.independent]
     length = np.linalg.norm(basis, axis=0)
@@ -114,12 +123,10 @@ def inertias(
         beta = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-12)[0] / length
         sigma = estimated_noise(forces, forces - (basis @ beta).reshape(B, nv), rank)
     else:
-        sigma = np.broadcast_to(np.asarray(noise, float), (nv,))
-        if not (sigma > 0).all() or not np.isfinite(sigma).all():
-            raise ValueError("inertias: noise has entries that are not positive, expected standard deviations")
+        sigma = positive("inertias: noise", noise, nv)
     weight = np.tile(1 / sigma, B)[:, None]
 
-    scales = joint_scales(model, prior or model, kinds, spread, v, a)
+    scales = joint_scales(model, prior, kinds, spread, v, a)
     start = np.concatenate([before.ravel(), *(s for s, _ in scales)])
     problem = Problem(W * weight, forces.ravel() * weight[:, 0], start, before, scales)
     if consistent:
@@ -140,30 +147,13 @@ def inertias(
     )  # fmt: skip
 
 
-def estimated_noise(forces: Floats, left: Floats, rank: int) -> Floats:
-    """Return standard deviations (nv,) of forces (B, nv), of which the base parameters' least squares leaves `left`."""
+def estimated_noise(forces: Floats, residual: Floats, rank: int) -> Floats:
+    """Return standard deviations (nv,) of the noise of forces (B, nv), from the least squares' residual (B, nv)."""
     spread, surplus = np.sqrt(np.mean(forces**2, axis=0)), 1 - rank / forces.size
     if surplus < LEAST_SURPLUS:
         return GUESS * np.maximum(spread, max(0.1 * spread.max(initial=0), 1e-12))
-    found: Floats = np.sqrt(np.mean(left**2, axis=0) / surplus)
+    found: Floats = np.sqrt(np.mean(residual**2, axis=0) / surplus)
     return np.maximum(found, max(LEAST_NOISE * spread.max(initial=0), 1e-12))
-
-
-def rows_of(model: Model, *arrays: npt.ArrayLike) -> list[Floats]:
-    """Return q, v, a, tau as double. Errors: ValueError for shapes and rows that are not finite."""
-    found = [np.asarray(x, float) for x in arrays]
-    B = len(found[0]) if found[0].ndim else 0
-    for name, x, n in zip(("q", "v", "a", "tau"), found, (model.nq, model.nv, model.nv, model.nv)):
-        if x.shape != (B, n):
-            raise ValueError(f"inertias: {name} has shape {x.shape}, expected ({B or 'B'}, {n})")
-    bad = ~np.isfinite(np.concatenate(found, axis=1)).all(axis=1)
-    if bad.any():
-        raise ValueError(
-            f"inertias: {bad.sum()} of {B} rows are not finite, first row {np.flatnonzero(bad)[0]}; leave them out"
-        )
-    if B == 0:
-        raise ValueError("inertias: the log has no rows, expected 1 or more")
-    return found
 
 
 def joint_scales(

@@ -56,7 +56,10 @@ class Segments(NamedTuple):
         model, parts = rollout.model, []
         if length < 1 or (stride is not None and stride < 1):
             raise ValueError(f"fit: segment is {length} and stride {stride}, expected 1 or more")
-        for k, log in enumerate([logs] if isinstance(logs, Log) else logs):
+        logs = [logs] if isinstance(logs, Log) else list(logs)
+        if not logs:
+            raise ValueError("fit: logs are empty, expected 1 or more")
+        for k, log in enumerate(logs):
             q, v, u, act, readings = checked(rollout, log, k)
             begins = range(0, len(u) - length + 1, stride or length)
             x = np.concatenate([q, v, *([act] if model.n_act else [])], axis=1)

@@ -30,8 +30,34 @@ def test_an_exciting_motion_keeps_limits_and_beats_its_first_guess():
 def test_what_cannot_be_excited_is_refused():
     with pytest.raises(ValueError, match="expected joints of one freedom"):
         identify.exciting(fs.load("go2"))
-    with pytest.raises(ValueError, match="no candidate passes allowed positions alone"):
-        identify.exciting(fs.load("ur5"), iterations=1, allowed=lambda q: np.zeros(len(q), bool))
+    with pytest.raises(ValueError, match="the best motion found passes positions that are not allowed"):
+        identify.exciting(fs.load("ur5"), iterations=1, allowed=lambda q: np.arange(len(q)) % 100 > 0)
+
+
+def test_an_ill_conditioned_motion_is_no_motion_that_is_not_allowed():
+    """log(condition) is above the cost of one position of 1000 that is not allowed."""
+    motion = identify.exciting(fs.load("ur5"), iterations=1, samples=8, points=1000)
+    assert motion.condition > np.exp(1e3 / 1000 / 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("period", 0, "a positive finite number"),
+        ("harmonics", 0, "1 or more"),
+        ("samples", 1, "2 or more"),
+        ("iterations", 0, "1 or more"),
+        ("points", 0, "1 or more"),
+        ("margin", 0.6, "0 or more, less than 0.5"),
+        ("max_velocity", -1, "positive finite numbers"),
+        ("max_acceleration", 0, "positive numbers or infinity"),
+    ],
+)
+def test_arguments_of_an_excitation_are_refused_by_name(name, value, expected):
+    with pytest.raises(ValueError, match=f"exciting: {name} is {value}, expected {expected}"):
+        identify.exciting(fs.load("double_pendulum"), **{name: value})
+    with pytest.raises(ValueError, match=r"exciting: max_velocity has shape \(3,\), expected a number or \(2,\)"):
+        identify.exciting(fs.load("double_pendulum"), max_velocity=np.ones(3))
 
 
 def test_derivatives_of_a_floating_base():
@@ -60,6 +86,12 @@ def test_a_filter_removes_noise_without_delay():
     assert np.abs(at_cutoff[500:-500]).max() == pytest.approx(0.5, abs=0.01)
     with pytest.raises(ValueError, match="cutoff is 600.0 Hz, expected more than 0, less than 500 Hz"):
         identify.low_pass(x, 1e-3, 600.0)
+    with pytest.raises(ValueError, match="low_pass: dt is -0.001, expected a positive finite number"):
+        identify.low_pass(x, -1e-3, 5.0)
+    with pytest.raises(ValueError, match="low_pass: order is 0, expected 1 or more"):
+        identify.low_pass(x, 1e-3, 5.0, order=0)
+    with pytest.raises(ValueError, match="differentiate: dt is 0, expected a positive finite number"):
+        identify.differentiate(fs.load("double_pendulum"), np.zeros((9, 2)), 0)
     with pytest.raises(ValueError, match=r"x has shape \(2000,\), expected finite numbers \(T, n\)"):
         identify.low_pass(t, 1e-3, 5.0)
     with pytest.raises(ValueError, match="1 rows of q are not finite, first row 3"):

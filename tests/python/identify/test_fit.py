@@ -227,6 +227,7 @@ def test_wrong_fits_are_refused(arm):
         ),
         (log._replace(readings=np.zeros((301, 1))), "log 0 has readings if and only if the rollout has `observe`"),
         (Log(log.q[:5], log.v[:5], log.u[:4]), "no log has 20 control steps"),
+        ([], "fit: logs are empty"),
     ):
         with pytest.raises(ValueError, match=text):
             fit(roll, wrong, one)
@@ -236,6 +237,14 @@ def test_wrong_fits_are_refused(arm):
         fit(roll, log, [Number("dof_damping", "elbow", lower=1, upper=2)])
     with pytest.raises(ValueError, match="a population needs numbers with finite bounds"):
         fit(roll, log, [Number("dof_damping", "elbow")], population=8)
+    with pytest.raises(ValueError, match="fit: population is 1, expected 0, or 2 or more"):
+        fit(roll, log, one, population=1)
+    with pytest.raises(ValueError, match=r"fit: noise.v has shape \(3,\), expected a number or \(2,\)"):
+        fit(roll, log, one, noise=LogNoise(1, np.ones(3)))
+    with pytest.raises(ValueError, match="fit: noise.q is 0, expected positive numbers or infinity"):
+        fit(roll, log, one, noise=LogNoise(0, 1))
+    with pytest.raises(ValueError, match="IndexError .* a fit has no p"):
+        fit(fs.Rollout(model, substeps=SUBSTEPS, control=lambda x, u, t, p: u * p[0]), log, one)
     with pytest.raises(ValueError, match="starts needs a noise"):
         fit(roll, log, one, starts=True)
     with pytest.raises(ValueError, match="cannot bind jnt_stiffness: it is zero"):

@@ -1,5 +1,6 @@
 """Inertial parameters from logs of joint forces, beside MuJoCo C and closed forms."""
 
+import copy
 import pathlib
 import sys
 
@@ -67,12 +68,13 @@ def test_parameters_of_a_body_with_an_anchor_are_those_of_the_file():
 def test_identified_numbers_in_mujocos_model():
     """Welded children, anchors away from the origin, a floating base."""
     mujoco = pytest.importorskip("mujoco")
-    m = mujoco.MjModel.from_xml_string("""
+    xml = """
         <mujoco><worldbody><body name="base" pos="0 0 1"><freejoint/><geom size=".1 .2 .05" type="box"/>
           <body pos="0 .1 1" euler="10 20 30"><joint pos=".1 .2 .3" axis="1 1 0" damping=".1"/>
             <inertial pos=".03 .02 -.05" mass="2" fullinertia=".02 .03 .04 .001 .002 .003"/>
             <body pos=".1 0 .2" euler="40 0 0"><geom size=".05 .1" type="capsule"/></body>
-          </body></body></worldbody></mujoco>""")
+          </body></body></worldbody></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(xml)
     model = fs.from_mujoco(m)
     q, v, a = states(model, 40)
     tau = np.array(fs.rnea(other(model), q, v, a))
@@ -86,6 +88,14 @@ def test_identified_numbers_in_mujocos_model():
     np.testing.assert_allclose(expected, tau, atol=1e-6)
     with pytest.raises(ValueError, match="was not made of a model file"):
         identify.to_mujoco(fs.load("ur5"))
+    for name in ("position", "upper", "opt_timestep"):
+        bound = fs.from_mujoco(m, parameters=(name,))
+        with pytest.raises(ValueError, match=f"to_mujoco: {name} is bound, and an MjModel has no array of that name"):
+            identify.to_mujoco(bound.bind(**{name: bound.parameter(name)}))
+    stranger = copy.copy(found.model)
+    stranger.compiled = mujoco.MjModel.from_xml_string(xml.replace('"base"', '"trunk"'))
+    with pytest.raises(ValueError, match="has no frame 'trunk', a body of its file"):
+        identify.to_mujoco(stranger)
 
 
 def test_base_parameters_reproduce_the_forces():
@@ -226,8 +236,18 @@ def test_wrong_logs_are_refused():
         identify.inertias(model, q, v, a, bad)
     with pytest.raises(ValueError, match="regularisation is 0"):
         identify.inertias(model, q, v, a, tau, regularisation=0)
-    with pytest.raises(ValueError, match="noise has entries that are not positive"):
+    with pytest.raises(ValueError, match="inertias: noise is 0, expected positive finite numbers"):
         identify.inertias(model, q, v, a, tau, noise=0)
+    with pytest.raises(ValueError, match=r"inertias: noise has shape \(3,\), expected a number or \(6,\)"):
+        identify.inertias(model, q, v, a, tau, noise=np.ones(3))
+    with pytest.raises(ValueError, match="inertias: prior is panda, expected a robot of 6 bodies and 6 coordinates"):
+        identify.inertias(model, q, v, a, tau, prior=fs.load("panda"))
+    with pytest.raises(ValueError, match="inertias: f_ext: 1 of 5 rows are not finite, first row 2"):
+        identify.inertias(model, q, v, a, tau, np.where(np.arange(5)[:, None] == 2, np.nan, np.zeros((5, 36))))
+    with pytest.raises(ValueError, match=r"regressor: q has shape \(6,\), expected \(B, 6\)"):
+        identify.regressor(model, q[0], v[0], a[0])
+    with pytest.raises(ValueError, match="base_parameters: 1 of 5 rows are not finite, first row 3"):
+        identify.base_parameters(model, (q, v, bad))
     with pytest.raises(TypeError, match="got stiction, expected armature, viscous, coulomb, offset"):
         identify.regressor(model, q, v, a, stiction=True)
     with pytest.raises(ValueError, match="bound masses that differ between instances"):
