@@ -53,6 +53,36 @@ def series(centre: Floats, sine: Floats, cosine: Floats, period: float, t: Float
     return q, c @ sine + s @ cosine, -(s * w) @ sine + (c * w) @ cosine
 
 
+class Limits(NamedTuple):
+    """Limits of coordinates, (nv,) each: |q - centre| <= room, |v| <= fastest, |a| <= strongest."""
+
+    centre: Floats
+    room: Floats
+    fastest: Floats
+    strongest: Floats
+
+    def motions(self, x: Floats, period: float, t: Floats) -> tuple[Floats, ...]:
+        """Return motions within the limits.
+
+        in   x (K, 2 harmonics + 1, nv)  sines, cosines and middle of each candidate, in units of the limits
+        in   period [s]; t (T,) [s] times at which the limits are checked
+        out  centre (K, nv), sine and cosine (K, harmonics, nv); q, v, a (K, T / FINER, nv) at each FINER-th time
+        """
+        H, speeds = len(x[0]) // 2, x * self.fastest
+        q, v, a = series(np.zeros_like(x[:, 0]), speeds[:, :H], speeds[:, H : 2 * H], period, t)
+        # the middle of each joint's range of motion is within the room that the motion leaves
+        reach = (q.max(axis=1) - q.min(axis=1)) / 2
+        excess = [reach / self.room, np.abs(v).max(axis=1) / self.fastest, np.abs(a).max(axis=1) / self.strongest]
+        scale = 1 / np.maximum(np.max(excess, axis=0), 1)
+        shift = np.clip(x[:, 2 * H], -1, 1) * (self.room - reach * scale)
+        middle, scaled = self.centre + shift - scale * (q.max(axis=1) + q.min(axis=1)) / 2, scale[:, None]
+        few = np.s_[:, ::FINER]
+        return (
+            middle, speeds[:, :H] * scaled, speeds[:, H : 2 * H] * scaled,
+            middle[:, None] + q[few] * scaled, v[few] * scaled, a[few] * scaled,
+        )  # fmt: skip
+
+
 @on_one_thread
 def exciting(
     model: Model,
@@ -91,43 +121,23 @@ def exciting(
         raise ValueError(f"exciting: {model.name} has {model.quaternions[0][0]}, expected joints of one freedom")
     expect(0 < period < np.inf, "exciting: period", period, "a positive finite number")
     expect(0 <= margin < 0.5, "exciting: margin", margin, "0 or more, less than 0.5")
-    counts = {
-        "harmonics": (harmonics, 1),
-        "samples": (samples, 2),
-        "iterations": (iterations, 1),
-        "points": (points, 1),
-    }
-    for name, (count, least) in counts.items():
-        expect(count >= least, f"exciting: {name}", count, f"{least} or more")
+    for name, count in {"harmonics": harmonics, "iterations": iterations, "points": points}.items():
+        expect(count >= 1, f"exciting: {name}", count, "1 or more")
+    expect(samples >= 2, "exciting: samples", samples, "2 or more")
     nv, H = model.nv, int(harmonics)
     chosen("exciting", columns)
     low, high = ranges(model)
-    room = (high - low) * (0.5 - margin)
-    centre = (low + high) / 2
     own = np.where(np.isfinite(model.max_velocity) & (model.max_velocity > 0), model.max_velocity, 2.0)
     fastest = positive("exciting: max_velocity", own if max_velocity is None else max_velocity, nv)
     unlimited = np.inf if max_acceleration is None else max_acceleration
     strongest = positive("exciting: max_acceleration", unlimited, nv, infinite=True)
+    limits = Limits((low + high) / 2, (high - low) * (0.5 - margin), fastest, strongest)
     independent = base_parameters(model, **columns).independent
     t = np.arange(FINER * points) * period / (FINER * points)
 
-    def motions(x: Floats) -> tuple[Floats, ...]:
-        """Return centres, sines, cosines and q, v, a of candidates (K, (2 H + 1) nv) in units of the limits."""
-        x = x.reshape(len(x), 2 * H + 1, nv)
-        q, v, a = series(np.zeros((len(x), nv)), x[:, :H] * fastest, x[:, H : 2 * H] * fastest, period, t)
-        # the middle of each joint's range of motion is within the room that the motion leaves
-        reach = (q.max(axis=1) - q.min(axis=1)) / 2
-        excess = [reach / room, np.abs(v).max(axis=1) / fastest, np.abs(a).max(axis=1) / strongest]
-        scale = 1 / np.maximum(np.max(excess, axis=0), 1)
-        shift = np.clip(x[:, 2 * H], -1, 1) * (room - reach * scale) - scale * (q.max(axis=1) + q.min(axis=1)) / 2
-        middle, scaled = centre + shift, scale[:, None]
-        sine, cosine = x[:, :H] * fastest * scaled, x[:, H : 2 * H] * fastest * scaled
-        few = np.s_[:, ::FINER]
-        return middle, sine, cosine, middle[:, None] + q[few] * scaled, v[few] * scaled, a[few] * scaled
-
     def cost(_: Floats, U: Floats) -> Floats:
-        _, _, _, q, v, a = motions(U[:, 0].astype(float))
         K = len(U)
+        _, _, _, q, v, a = limits.motions(U.reshape(K, 2 * H + 1, nv).astype(float), period, t)
         Y = regressor(model, q.reshape(-1, nv), v.reshape(-1, nv), a.reshape(-1, nv), **columns)
         W = Y[..., independent].reshape(K, -1, len(independent))
         W = W / np.maximum(np.linalg.norm(W, axis=1, keepdims=True), 1e-300)
@@ -144,7 +154,7 @@ def exciting(
     )  # fmt: skip
     planner.reset(np.random.default_rng(seed).normal(0, 0.3, (1, n)))
     best = planner.plan(np.zeros(1))[None]
-    middle, sine, cosine, q, *_ = motions(best[:, 0].astype(float))
+    middle, sine, cosine, q, *_ = limits.motions(best.reshape(1, 2 * H + 1, nv).astype(float), period, t)
     if allowed is not None and not np.all(allowed(q[0])):
         raise ValueError(
             "exciting: the best motion found passes positions that are not allowed; give more samples or iterations"

@@ -11,7 +11,7 @@ from ..operations import difference, integrate
 from ..planning import CEM
 from ..rollout import Rollout
 from .checks import expect, positive
-from .levenberg import solve
+from .levenberg import Solution, solve
 from .logs import Log, LogNoise, Segments
 from .numbers import Number, Numbers
 from .threads import on_one_thread
@@ -119,20 +119,31 @@ def fit(
         tolerance=tolerance,
         robust=robust,
     )
-    # deviations of the numbers: of the coordinates in units of their scales, times the derivative of the values
-    _, values, Vt = np.linalg.svd(found.J * chosen.scale, full_matrices=False)
-    known = values > 1e-8 * max(values.max(initial=0), 1e-300)
-    left = float(np.sum(found.weights[:, None] * found.r**2))
-    variance = left / max(simulation.count * found.weights.sum() - len(x), 1)
-    spread = chosen.scale * np.sqrt(variance * np.sum((Vt[known].T / values[known]) ** 2, axis=1))
-    spread[(np.abs(Vt[~known]) > 1e-4).any(axis=0)] = np.inf
+    rank, spread = deviations(found, chosen, simulation.count)
     final = chosen.values(found.x)
-    spread = np.where(chosen.logarithmic, spread * final, spread)
     names = [number.name for number in numbers]
     return Fit(
         model.bind(**chosen.bound(found.x)), dict(zip(names, final.tolist())), dict(zip(names, spread.tolist())),
-        int(known.sum()), simulation.rms(found.x, found.starts), found.history, found.iterations, simulation.steps,
+        rank, simulation.rms(found.x, found.starts), found.history, found.iterations, simulation.steps,
     )  # fmt: skip
+
+
+def deviations(found: Solution, numbers: Numbers, count: int) -> tuple[int, Floats]:
+    """Return the rank of the Jacobian and the standard deviations of the numbers (n,).
+
+        variance (J^T J)^-1,  variance = sum w_s |r_s|^2 / (count sum w_s - n)
+
+    in   count  residuals of a segment, its start excluded
+    """
+    # J in units of the scales, whose singular values can be compared
+    _, values, Vt = np.linalg.svd(found.J * numbers.scale, full_matrices=False)
+    known = values > 1e-8 * max(values.max(initial=0), 1e-300)
+    squares = float(np.sum(found.weights[:, None] * found.r**2))
+    variance = squares / max(count * found.weights.sum() - len(found.x), 1)
+    spread = numbers.scale * np.sqrt(variance * np.sum((Vt[known].T / values[known]) ** 2, axis=1))
+    spread[(np.abs(Vt[~known]) > 1e-4).any(axis=0)] = np.inf
+    # d exp(x) = exp(x) dx
+    return int(known.sum()), np.where(numbers.logarithmic, spread * numbers.values(found.x), spread)
 
 
 class Simulated:

@@ -111,22 +111,14 @@ def inertias(
         rotors = np.asarray(model.parameter("armature"), float)
         forces = forces - rotors * a
     base = base_parameters(model, **columns)
-    basis = W[:, base.independent]
-    length = np.linalg.norm(basis, axis=0)
-    length[length == 0] = 1
-
-    triangle = np.asarray(np.linalg.qr(np.column_stack([basis / length, forces.ravel()]), mode="r"))
-    values = np.linalg.svd(triangle[:, :-1], compute_uv=False)
-    rank = int(np.sum(values > 1e-8 * values.max(initial=0)))
-    spread = np.sqrt(np.mean(forces**2, axis=0))
+    rank, explained = base_fit(W[:, base.independent], forces)
     if noise is None:
-        beta = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-12)[0] / length
-        sigma = estimated_noise(forces, forces - (basis @ beta).reshape(B, nv), rank)
+        sigma = estimated_noise(forces, forces - explained, rank)
     else:
         sigma = positive("inertias: noise", noise, nv)
     weight = np.tile(1 / sigma, B)[:, None]
 
-    scales = joint_scales(model, prior, kinds, spread, v, a)
+    scales = joint_scales(model, prior, kinds, np.sqrt(np.mean(forces**2, axis=0)), v, a)
     start = np.concatenate([before.ravel(), *(s for s, _ in scales)])
     problem = Problem(W * weight, forces.ravel() * weight[:, 0], start, before, scales)
     if consistent:
@@ -134,17 +126,31 @@ def inertias(
     else:
         found, covariance = problem.least_squares()
     residual = np.sqrt(np.mean((forces - (W @ found).reshape(B, nv)) ** 2, axis=0))
-    n, dofs = 10 * model.nb, driven(model)
-    bound = {}
+    through = base.combine @ covariance @ base.combine.T
+    return Inertias(
+        with_numbers(model, found, kinds), found, np.sqrt(np.maximum(np.diag(covariance), 0)), base,
+        base.combine @ found, np.sqrt(np.maximum(np.diag(through), 0)), rank, residual, sigma,
+    )  # fmt: skip
+
+
+def base_fit(basis: Floats, forces: Floats) -> tuple[int, Floats]:
+    """Return the rank of the columns of base parameters (B nv, r), and the forces (B, nv) of their least squares."""
+    length = np.linalg.norm(basis, axis=0)
+    length[length == 0] = 1
+    triangle = np.asarray(np.linalg.qr(np.column_stack([basis / length, forces.ravel()]), mode="r"))
+    values = np.linalg.svd(triangle[:, :-1], compute_uv=False)
+    beta = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-12)[0] / length
+    return int(np.sum(values > 1e-8 * values.max(initial=0))), (basis @ beta).reshape(forces.shape)
+
+
+def with_numbers(model: Model, found: Floats, kinds: tuple[str, ...]) -> Model:
+    """Return the model with the parameters (p,) bound: inertias, armature, damping and friction."""
+    n, dofs, bound = 10 * model.nb, driven(model), {}
     for k, kind in enumerate(kinds):
         if kind in BOUND:
             bound[BOUND[kind]] = np.array(model.parameter(BOUND[kind]), float)
             bound[BOUND[kind]][dofs] = found[n + k * len(dofs) : n + (k + 1) * len(dofs)]
-    through = base.combine @ covariance @ base.combine.T
-    return Inertias(
-        with_inertias(model, found[:n], **bound), found, np.sqrt(np.maximum(np.diag(covariance), 0)), base,
-        base.combine @ found, np.sqrt(np.maximum(np.diag(through), 0)), rank, residual, sigma,
-    )  # fmt: skip
+    return with_inertias(model, found[:n], **bound)
 
 
 def estimated_noise(forces: Floats, residual: Floats, rank: int) -> Floats:

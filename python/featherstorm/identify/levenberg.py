@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy.typing as npt
+
     from .parameters import Floats
 
 OUTLIER = 2.0  # a segment whose residual is so many times the median's has half the weight
@@ -77,12 +79,7 @@ def solve(
         free = ~(((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0)))
         if not free.any() and not m:
             break
-        diagonal = np.maximum(np.diag(H), 1e-12 * max(np.diag(H).max(initial=0), 1e-300))
-        X = np.tile(x, (len(DAMPINGS), 1))
-        for k, factor in enumerate(DAMPINGS):
-            A = H + damping * factor * np.diag(diagonal)
-            X[k, free] -= np.linalg.solve(A[np.ix_(free, free)], gradient[free])
-        X = np.clip(X, lower, upper)
+        X = np.clip(damped(x, H, gradient, free, damping), lower, upper)
         D = np.tile(starts, (len(X), 1, 1))
         if m:
             moved = r + np.einsum("srn,kn->ksr", Jx, X - x)
@@ -106,6 +103,16 @@ def solve(
     Jx, Jd = jacobians(residuals, x, starts, r, upper, scale, step)
     J = eliminated(Jx, Jd, r, np.sqrt(weights))[2]
     return Solution(x, starts, weights, r, J, history, done)
+
+
+def damped(x: Floats, H: Floats, gradient: Floats, free: npt.NDArray[np.bool_], damping: float) -> Floats:
+    """Return the points (len(DAMPINGS), n) of all dampings: x - (H + d diag(H))^-1 gradient over the free numbers."""
+    diagonal = np.maximum(np.diag(H), 1e-12 * max(np.diag(H).max(initial=0), 1e-300))
+    X = np.tile(x, (len(DAMPINGS), 1))
+    for k, factor in enumerate(DAMPINGS):
+        A = H + damping * factor * np.diag(diagonal)
+        X[k, free] -= np.linalg.solve(A[np.ix_(free, free)], gradient[free])
+    return X
 
 
 def outlier(r: Floats) -> float:
