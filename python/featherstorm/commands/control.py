@@ -43,7 +43,10 @@ TASKS = {
     "panda": {"push": "PushBox"},
 }
 # options that apply only to some tasks
-ONLY = {"speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot",), "within": ("trot",)}
+ONLY = {
+    "speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot",), "within": ("trot",),
+    "push": ("trot", "stand-up", "climb"),
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=seconds, help="of a run (default: as the task says)")
     parser.add_argument("--runs", type=positive, default=1, help="with seeds from --seed on (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--push", type=float, default=0.0, help="size of three pushes of each run [m/s]")
+    parser.add_argument("--push", type=float, help="size of three pushes of each run of a quadruped [m/s]")
     parser.add_argument("--mass", type=float, default=1.0, help="factor of the robot's masses (default: %(default)s)")
     parser.add_argument(
         "--friction", type=float, help="of the robot's geoms and the ground (default: those of its file)"
@@ -81,16 +84,17 @@ def main(options: argparse.Namespace) -> int:
         raise ValueError(
             "--clock has no video, no page, and always predicts: leave out --video, --view, --no-prediction"
         )
+    if options.view and (options.video or options.runs > 1):
+        raise ValueError("--view shows one run on a page: leave out --video, --runs")
     task = make(options)
-    conditions: dict[str, Any] = {"mass": options.mass, "friction": options.friction, "push": options.push}
+    conditions: dict[str, Any] = {"mass": options.mass, "friction": options.friction, "push": options.push or 0.0}
     if options.clock:
         conditions["latency"] = options.latency
     else:
         conditions["latency"] = 0.02 if options.latency is None else options.latency
         conditions["predict"] = not options.no_prediction
     if options.view:
-        control.watch(task, options.seconds, seed=options.seed, **conditions)
-        return 0
+        return report([control.watch(task, options.seconds, seed=options.seed, **conditions)], task, options)
     length = options.seconds or task.seconds
     run: Any = control.drive_live if options.clock else drive
     found: list[Run] = []
@@ -117,7 +121,7 @@ def make(options: argparse.Namespace) -> Task:
         value = getattr(options, name)
         if value is not None and options.task not in those:
             raise ValueError(f"--{name} is for {' and '.join(those)}, not for {options.task}")
-        if value is not None and name != "within":
+        if value is not None and name not in ("within", "push"):
             given[name] = value
     if options.robot in ("go1", "go2"):
         given["robot"] = options.robot

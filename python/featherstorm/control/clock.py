@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .loop import PUSHES, Recorder, Run
+from .loop import Recorder, Run, push_steps
 from .receding import Receding
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .trot import Trot
+    from .task import Task
 
     Array = npt.NDArray[np.float64]
 
@@ -22,8 +22,8 @@ AHEAD = 0.3  # time of the targets that the robot has [s]
 
 
 def drive_live(
-    task: Trot,
-    seconds: float = 8.0,
+    task: Task,
+    seconds: float | None = None,
     *,
     latency: float | None = None,
     push: float = 0.0,
@@ -33,12 +33,15 @@ def drive_live(
 ) -> Run:
     """Run a task as `drive` does, in real time: the robot steps in another process, and waits for no plan.
 
+    seconds   None: those of the task
     latency   of a plan [s]; None: as Receding measures it
     out       Run, whose `plan_times` are those of Receding, `late` counts plans that were not ready in time, and
               `slipped` is the greatest delay of a step of the robot behind the clock [s]
     """
-    planner = task.planner(seed)
-    planner.command(task.plant(seed).state, 0.0, p=task.p)  # makes the kernels
+    seconds = task.seconds if seconds is None else seconds
+    planner, plant = task.planner(seed), task.plant(seed)
+    push_steps(task, plant, push)  # raises its error here, not in the robot's process
+    planner.command(plant.state, 0.0, p=task.p)  # makes the kernels
     planner.reset(np.tile(task.rest, (task.horizon, 1)))
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -57,9 +60,8 @@ def drive_live(
                 state: Any = None
                 while here.poll(0.0005):
                     state = here.recv()
-                    if isinstance(state, Recorder):
-                        run = state.run
-                        times = receding.times
+                    if isinstance(state, Run):
+                        run, times = state, receding.times
                         run.plan_times, run.late, run.failed = times.spent, times.late, times.failed
                         return run
                 if state is not None:
@@ -72,11 +74,11 @@ def drive_live(
         robot.terminate()
 
 
-def live(pipe: Any, task: Trot, seconds: float, push: float, mass: float, friction: float | None, seed: int) -> None:
+def live(pipe: Any, task: Task, seconds: float, push: float, mass: float, friction: float | None, seed: int) -> None:
     """Step the robot in real time until its time is over or it has fallen; send states, receive targets."""
     plant, rng = task.plant(seed, mass, friction), np.random.default_rng(seed)
     h = plant.model.opt.timestep
-    recorder, pushes = Recorder(task, h), {round(t / h) for t in PUSHES} if push else set()
+    recorder, pushes = Recorder(task, h), push_steps(task, plant, push)
     begin = time.monotonic()
     pipe.send((begin, h))
     table: tuple[float, Array] = (0.0, task.rest[None])
@@ -97,4 +99,4 @@ def live(pipe: Any, task: Trot, seconds: float, push: float, mass: float, fricti
             pipe.send(np.concatenate([[t + h], plant.state]))
         if not recorder.add(k, plant):
             break
-    pipe.send(recorder)
+    pipe.send(recorder.finish())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 SETTLED = 2.0  # errors count from this time on [s]
-PUSHES = 3.0, 5.0, 7.0  # times of the pushes [s]
+PUSHES = 3 / 8, 5 / 8, 7 / 8  # times of the pushes, in parts of the task's time
 RECOVERY = 1.0  # time after a push in which errors do not count [s]
 
 
@@ -63,9 +63,6 @@ class Recorder:
         self.run.succeeded = self.task.has_succeeded(self.run)
         return self.run
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"run": self.finish()}
-
 
 class Loop:
     """A closed loop that is stepped from outside. The arguments are those of `drive`.
@@ -94,10 +91,11 @@ class Loop:
         self.planner, self.rng = task.planner(seed), np.random.default_rng(seed)
         self.dt = float(self.plant.model.opt.timestep)
         self.period, self.left, self.k = round(task.dt / self.dt), round(seconds / self.dt), 0
-        self.pushes = {round(t / self.dt) for t in PUSHES} if push else set()
+        self.pushes = push_steps(task, self.plant, push)
         self.recorder, self.spent = Recorder(task, self.dt), list[float]()
 
     def plan(self, t: float) -> None:
+        """Plan from the robot's state, which is that of the time t [s]."""
         begin = time.perf_counter()
         try:
             self.planner.command(self.plant.state, t, latency=self.latency, predict=self.predict, p=self.task.p)
@@ -123,10 +121,22 @@ class Loop:
         return True
 
     def finish(self) -> Run:
+        """Return the record of the steps so far."""
         run = self.recorder.finish()
         run.plan_times = np.array(self.spent[1:])
         run.late = float(np.mean(run.plan_times > self.task.dt)) if len(run.plan_times) else 0.0
         return run
+
+
+def push_steps(task: Task, plant: Plant, push: float) -> set[int]:
+    """Return the steps of the robot before which a run has its pushes, none if their size is 0.
+
+    Errors: ValueError for a robot without a floating root.
+    """
+    if not push:
+        return set()
+    plant.push(np.zeros(2))  # raises the error before the run
+    return {round(part * task.seconds / plant.model.opt.timestep) for part in PUSHES}
 
 
 def drive(
@@ -141,7 +151,8 @@ def drive(
     each_step  called after each step of the robot
     conditions:
     latency    of a plan [s], 0.02;  predict  whether the plan begins at the state that the model predicts for then
-    push       size of three changes of the root's velocity, in random directions [m/s]
+    push       size of three changes of a floating root's velocity, in random directions, after 3/8, 5/8 and 7/8 of the
+               task's time, unless the run is over before [m/s]
     mass, friction   of the robot alone (Plant); the planner's model stays as it is
     seed       of the planner, the first pose and the pushes
     plant      the robot; None: that of the task

@@ -61,7 +61,12 @@ class Plant:
         mujoco.mj_step(self.model, self.data)
 
     def push(self, velocity: npt.ArrayLike) -> None:
-        """Change the velocity of a floating root, (2,) [m/s] along x and y of the world."""
+        """Change the velocity of a floating root, (2,) [m/s] along x and y of the world.
+
+        Errors: ValueError for a robot whose first joint is not free.
+        """
+        if self.model.jnt_type[0] != mujoco.mjtJoint.mjJNT_FREE:
+            raise ValueError("Plant: push needs a floating root, and the first joint is not free; leave the pushes out")
         self.data.qvel[:2] += velocity
 
     def position(self, name: str) -> Array:

@@ -133,7 +133,7 @@ class Receding:
             self._error = error
 
     def _plan(self, x: Array, t: float) -> None:
-        latency, begin = self.expected_latency if self.planner.calls else 0.0, time.perf_counter()
+        latency, begin = self.expected_latency, time.perf_counter()
         last = self.planner.t0
         if last is not None and t + latency < last:  # the expected latency has shrunk
             latency = last - t

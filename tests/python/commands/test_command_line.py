@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
+from featherstorm import viewing
 from featherstorm.__main__ import COMMANDS, main
 from featherstorm.commands import doctor, standing
 from featherstorm.mujoco.errors import SimulationError
@@ -308,9 +309,19 @@ def test_control_has_tasks_with_rules_of_their_own(capsys):
         (["cartpole", "--model", "feet"], "--model is for trot, not for swing-up"),
         (["go2", "--model", "mesh"], "Trot: model is 'mesh', expected 'feet' or 'file' for a go2"),
         (["go2", "--view", "--clock"], "--clock has no video, no page"),
+        (["go2", "--view", "--runs", "2"], "--view shows one run on a page: leave out --video, --runs"),
+        (["panda", "--push", "1"], "--push is for trot and stand-up and climb, not for push"),
     ):
         code, _, err = run(capsys, "control", *arguments)
         assert code == 1 and message in err
+
+
+@pytest.mark.parametrize(("seconds", "code"), [("10", 0), ("0.5", 1)])
+def test_control_on_a_page_ends_with_the_success_of_its_run(capsys, monkeypatch, seconds, code):
+    monkeypatch.setattr(viewing, "view", lambda scene, **page: [scene.step() for _ in range(5000)])
+    given = "control", "cartpole", "--view", "--samples", "128", "--seconds", seconds
+    done, out, err = run(capsys, *given)
+    assert done == code and f"{1 - code} of 1 runs succeeded" in out, err
 
 
 def test_control_in_real_time(capsys):

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4")
 
 import featherstorm as fs
-from featherstorm.control import Receding, Trot, drive_live
+from featherstorm.control import CartPole, Receding, Trot, drive_live
 from featherstorm.planning import MPPI
 
 
@@ -48,7 +48,7 @@ def test_it_plans_from_the_newest_state_and_its_controls_act_in_time():
         assert receding.control(0.0) == 0.0  # nothing is planned yet
         receding.submit(np.zeros(4), 0.0)
         wait_for(lambda: one.calls == 1)
-        assert receding.control(0.0) > 0  # the first plan acts at once
+        assert one.t0 == pytest.approx(0.05) and receding.control(0.05) > 0  # the first plan has the latency, too
         clock.now = 0.06
         receding.submit(np.array([0.1, 0, 0, 0]), 0.06)
         wait_for(lambda: one.calls == 2)
@@ -109,3 +109,12 @@ def test_a_robot_in_real_time_runs_to_its_end():
     assert len(run.plan_times) > 10 and 0 <= run.late <= 1 and run.slipped > 0
     if run.fell is None:
         assert run.velocities.shape == (250, 3) and np.isfinite(run.error)
+
+
+def test_a_task_in_real_time_takes_its_own_time():
+    task = CartPole(samples=16, iterations=1)
+    task.seconds = 0.4
+    run = drive_live(task)
+    assert run.seconds == pytest.approx(0.4) and not run.succeeded
+    with pytest.raises(ValueError, match="push needs a floating root"):
+        drive_live(task, push=1.0)

@@ -149,6 +149,11 @@ def test_a_page_steps_a_loop_and_begins_it_anew():
     assert np.array_equal(scene.plant.state, first) and scene.loop.left == 50
 
 
+def test_pushes_are_within_the_time_of_the_task():
+    loop = Loop(StandUp(samples=16, iterations=1), push=1.0)
+    assert [k * loop.dt for k in sorted(loop.pushes)] == pytest.approx([1.5, 2.5, 3.5])
+
+
 def test_a_loop_that_is_stepped_is_the_one_of_drive():
     task = CartPole(samples=32, iterations=1)
     loop = Loop(task, 0.4, seed=3)
@@ -163,6 +168,7 @@ def test_a_loop_that_is_stepped_is_the_one_of_drive():
     ("call", "message"),
     [
         (lambda: Climb(model="feet"), "Climb: model is 'feet', expected 'file' for a go2"),
+        (lambda: drive(CartPole(samples=16), push=1.0), "push needs a floating root, and the first joint is not free"),
         (lambda: StandUp("go1"), "StandUp: robot is 'go1', expected go2"),
         (
             lambda: CartPole(weights={"middel": 1.0}),
