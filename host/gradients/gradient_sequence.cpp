@@ -70,8 +70,7 @@ void check(const Evaluator& e, const SolverOptions& options) {
     throw Error("iterations is " + std::to_string(options.iterations) + ", expected 1 or more");
   if (options.rigid) throw Error("steps of the rigid law have no derivatives, expected MuJoCo's law");
   if (!m.world.is_given()) throw Error("the robot has no world, expected one of an MJCF file");
-  if (const int n = m.world.no_slip.iterations; n > 0)
-    throw Error("option noslip_iterations is " + std::to_string(n) + ": steps with it have no derivatives, expected 0");
+  if (const std::string why = no_derivatives(m.world, options.all_candidates); !why.empty()) throw Error(why);
 }
 
 }  // namespace

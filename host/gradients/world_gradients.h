@@ -61,13 +61,13 @@ struct WorldGradients {
   std::vector<Program> before, after;  // with found contacts only
 };
 
-// Return why a step has no derivatives: the integrator discrete, diagexact, whose row weights depend on M, and, with found
-// contacts, moving surfaces (geom surfacevel). "": it has.
+// Return why a step has no derivatives: the integrator discrete, diagexact, whose row weights depend on M, noslip, and,
+// with found contacts, moving surfaces (geom surfacevel). "": it has.
 std::string no_derivatives(const World<double>& world, bool all_candidates);
 
 // Trace the programs of one derivative. step: from world_programs with the same candidates.
 //
-// Throws Error for no_derivatives(), and std::length_error if a program has more than `most` nodes.
+// The step has derivatives (no_derivatives). Throws std::length_error if a program has more than `most` nodes.
 WorldGradients world_gradients(const Model<double>& model, const WorldPrograms& step, Derivative derivative,
                                Candidates candidates, int most, const Parameters& parameters = {});
 

@@ -128,7 +128,7 @@ def linearize(
 
     A world's step by MuJoCo's law is differentiated through its equations. Central differences in double precision are
     used for the rigid law, with all of its sweeps, and for what has no derivatives of its own: the integrator discrete,
-    the flag diagexact, moving surfaces.
+    diagexact, noslip, moving surfaces.
 
     in   q, v, dt, tau, q_target, substeps, ctrl, act, qacc, ignore  as for `step`; arrays on the CPU
     in   law      of a world's contacts and constraints, as for `step`

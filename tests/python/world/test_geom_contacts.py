@@ -97,7 +97,8 @@ def test_friction_without_slip_has_neither_derivatives_nor_a_notice():
     model = fs.from_mujoco(m)
     assert model.robot.has_world and not any("noslip" in notice for notice in model.notices)
     with pytest.raises(ValueError, match="noslip_iterations is 3: steps with it have no derivatives, expected 0"):
-        fs.linearize(model, m.qpos0[None], np.zeros((1, m.nv)))
+        fs.step_vjp(model, m.qpos0[None], np.zeros((1, m.nv)), [np.ones((1, m.nq))])
+    assert np.isfinite(fs.linearize(model, m.qpos0[None], np.zeros((1, m.nv))).A).all()
 
 
 BELT = """
