@@ -102,10 +102,10 @@ RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& o, bool w
     r.output("total_next", {total});
     to = std::move(r.program);
   };
-  const auto note = [&](Program& to, const char* name, const auto& f) {
+  const auto note = [&](Program& to, const char* function, const char* name, const auto& f) {
     Recording r = recording("t_next");
     const Traced values = r.record([&] { return f(r); });
-    if (values.empty()) throw Error(std::string("Rollout: ") + name + " has no numbers, expected some");
+    if (values.empty()) throw Error(std::string("Rollout: ") + function + " has no numbers, expected some");
     r.output(name, values);
     to = std::move(r.program);
   };
@@ -121,9 +121,9 @@ RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& o, bool w
       const Expr cost = o.terminal ? o.terminal(r.x, r.t, r.p) : Expr(0.0);
       return o.terminal_residual ? cost + half_square(last_residual(r)) : cost;
     });
-  if (o.observe) note(s.observe, "observation", [&](Recording& r) { return o.observe(r.x, r.u, r.t, r.p); });
-  if (o.residual) note(s.residual, "residual", residual);
-  if (o.terminal_residual) note(s.terminal_residual, "terminal_residual", last_residual);
+  if (o.observe) note(s.observe, "observe", "observation", [&](Recording& r) { return o.observe(r.x, r.u, r.t, r.p); });
+  if (o.residual) note(s.residual, "residual", "residual", residual);
+  if (o.terminal_residual) note(s.terminal_residual, "terminal_residual", "terminal_residual", last_residual);
   return s;
 }
 

@@ -1,6 +1,7 @@
 // Simulations and rollouts with their arrays on a device, compared with the host.
 #include <gtest/gtest.h>
 
+#include "host/memory/device.h"
 #include "host/planning/ilqr.h"
 #include "host/planning/planner.h"
 #include "host/simulation/rollout.h"
@@ -83,7 +84,7 @@ TEST(DeviceRollout, IsTheHosts) {
 }
 
 TEST(DevicePlanner, PlansAsTheHosts) {
-  Evaluator e(load("cartpole"), {.threads = 1});
+  Evaluator e(load("cartpole"), {.threads = 1, .parameters = {"mass"}});
   const Precision p = Precision::float64;
   RolloutOptions o;
   o.stepping = {.dt = 0.05}, o.precision = p;
@@ -109,7 +110,13 @@ TEST(DevicePlanner, PlansAsTheHosts) {
                              .models = 2,
                              .device = where});
       const Buffer q = noise(p, 1, 2, 0.1, 1, where), v = noise(p, 1, 2, 0.1, 2, where);
-      for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref()});
+      const Buffer masses(p, 2, e.robot().model.nb), there(p, 2, e.robot().model.nb, where);
+      for (int b = 0; b < e.robot().model.nb; b++)
+        for (int m = 0; m < 2; m++) masses.component<double>(b)[m] = 1 + m;
+      if (where == device) copy(masses.ref(), there.ref());
+      for (int k = 0; k < 2; k++)
+        planner.command(
+            {.q = q.ref(), .v = v.ref(), .parameters = {{"mass", where == device ? there.ref() : masses.ref()}}});
       plans[where == device] = planner.plan(), cost[where == device] = planner.cost();
     }
     EXPECT_LT(farthest(plans[0], plans[1]), bound(1e-9, 1e-8)) << "update " << static_cast<int>(update);

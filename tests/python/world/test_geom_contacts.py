@@ -125,7 +125,11 @@ def test_steps_over_moving_surfaces_have_no_derivatives_where_contacts_are_found
     with pytest.raises(
         ValueError, match="surfaces move .geom surfacevel. has no derivatives, expected surfaces at rest"
     ):
-        fs.linearize(fs.from_mujoco(m), m.qpos0[None], np.zeros((1, m.nv)))
+        fs.step_vjp(fs.from_mujoco(m), m.qpos0[None], np.zeros((1, m.nv)), [np.ones((1, m.nq))])
+    d, A = mujoco.MjData(m), np.empty((2 * m.nv, 2 * m.nv))
+    found = fs.linearize(fs.from_mujoco(m), d.qpos[None], d.qvel[None])  # by differences
+    mujoco.mjd_transitionFD(m, d, 1e-6, True, A, None, None, None)
+    assert np.abs(found.A[0] - A).max() < 1e-3 * np.abs(A).max()
 
 
 def test_inverse_weights_are_those_of_the_rows():
