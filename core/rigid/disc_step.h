@@ -16,7 +16,8 @@
 
 namespace featherstorm {
 
-// Newton iterations, at most, and the change of s after which the next one would be rounding: each doubles the digits. The scaling at the end removes the remaining error of |x|.
+// Newton iterations, at most, and the change of s after which the next one would be rounding: each doubles the digits.
+// The scaling at the end removes the remaining error of |x|.
 inline constexpr int disc_iterations = 6;
 inline constexpr double disc_change = 1e-6;
 
@@ -36,7 +37,7 @@ template <int n, class T> FS_HD void shifted_solution(const T* S, const T& s, co
   solve_semidefinite(n, L, x);
 }
 
-// x = -(S + s 1)^-1 g for s > 0. Returns x . (S + s 1)^-1 x.
+// x = -(S + s 1)^-1 g for s > 0. Returns x . (S + s 1)^-1 x, which is -1/2 d|x|^2 / ds.
 template <int n, class T> FS_HD T bent_solution(const T* S, const T& s, const T* g, T* x) {
   if constexpr (n == 2) {
     const T a = S[0] + s, b = S[1], c = S[3] + s, inverse = rcp(max(a * c - b * b, T(1e-30)));
