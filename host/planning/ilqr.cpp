@@ -84,12 +84,8 @@ Stepping with_all_sweeps(Stepping s) {
   return s;
 }
 
-const RolloutOptions& without_cost(const RolloutOptions& o) {
-  require(!o.cost && !o.terminal, "the rollout has a cost besides its residual, expected residuals alone");
-  return o;
-}
-
 Stepping stepping_for(Evaluator& e, const RolloutOptions& o) {
+  require(!o.cost && !o.terminal, "the rollout has a cost besides its residual, expected residuals alone");
   Stepping s = stepping_of(e, "Ilqr", o.stepping);
   s.solver = solver_options(e.robot().model, Precision::float64, s.solver.rigid);
   return s;
@@ -132,7 +128,7 @@ void Ilqr::fetch(const Mirrored& a, void* stream) const {
 }
 
 Ilqr::Ilqr(Evaluator& e, const RolloutOptions& rollout, const IlqrOptions& options)
-    : Ilqr(e, stepping_for(e, without_cost(rollout)),
+    : Ilqr(e, stepping_for(e, rollout),
            rollout_stages(e.robot(), rollout, stepping_of(e, "Ilqr", rollout.stepping).op == "world"), options) {}
 
 Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options)

@@ -134,6 +134,9 @@ TEST(Ilqr, NamesWhatItRefuses) {
   RolloutOptions no_residual = cart_to_half();
   no_residual.residual = {}, no_residual.terminal_residual = {};
   refuses(no_residual, {.horizon = 8}, "the rollout has no residual");
+  RolloutOptions with_cost = cart_to_half();
+  with_cost.cost = [](const TracedState& x, const Traced&, Expr, const Traced&) { return x.q[0]; };
+  refuses(with_cost, {.horizon = 8}, "the rollout has a cost besides its residual");
   refuses(cart_to_half(), {.horizon = 0}, "horizon is 0, expected 1 or more");
   refuses(cart_to_half(), {.horizon = 8, .lower = {0, 0}}, "lower has 2 numbers, expected 1 or 1");
   refuses(cart_to_half(), {.horizon = 8, .lower = {1}, .upper = {0}}, "lower is above upper");
