@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import statistics
+import sys
 import time
 
 import mujoco
@@ -30,6 +31,10 @@ import numpy as np
 import featherstorm as fs
 import machine
 from featherstorm.identify import Log, LogNoise, Number
+
+sys.path.insert(0, str(machine.ROOT / "tests" / "python" / "identify"))
+
+from scenes import BALL, BOX
 
 engine = importlib.import_module("featherstorm.identify.fit")  # the module; fs.identify.fit is its function
 FULL, SUBSTEPS = mujoco.mjtState.mjSTATE_FULLPHYSICS, 5
@@ -43,18 +48,6 @@ ARM = """
     </body>
   </worldbody>
   <actuator><motor joint="shoulder" gear="10"/><motor joint="elbow" gear="5"/></actuator>
-</mujoco>"""
-BOX = """
-<mujoco><option timestep="0.002" cone="elliptic"/>
-  <worldbody><geom name="floor" type="plane" size="9 9 .1" friction="0.8"/>
-    <body pos="0 0 .05"><freejoint/><geom name="box" type="box" size=".1 .08 .05" mass="1" friction="0.8"/></body>
-  </worldbody>
-</mujoco>"""
-BALL = """
-<mujoco><option timestep="0.002"/>
-  <worldbody><geom name="floor" type="plane" size="9 9 .1"/>
-    <body pos="0 0 .5"><freejoint/><geom name="ball" type="sphere" size=".05" mass=".2" solref="0.03 0.5"/></body>
-  </worldbody>
 </mujoco>"""
 
 

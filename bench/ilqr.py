@@ -1,4 +1,4 @@
-"""How fast are plans by gradients? An arm reaches a point: `ILQR` beside Crocoddyl.
+"""Time of plans by gradients: an arm reaches a point, by `ILQR` and by Crocoddyl.
 
     python bench/ilqr.py [--crocoddyl PYTHON]
 

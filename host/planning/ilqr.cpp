@@ -25,14 +25,6 @@ void require(bool good, const std::string& what) {
   if (!good) throw Error("Ilqr: " + what);
 }
 
-// One number for each control.
-std::vector<double> bounds_of(const char* name, std::vector<double> x, long m) {
-  if (x.size() == 1) x.assign(static_cast<std::size_t>(m), x[0]);
-  require(x.empty() || static_cast<long>(x.size()) == m,
-          std::string(name) + " has " + std::to_string(x.size()) + " numbers, expected 1 or " + std::to_string(m));
-  return x;
-}
-
 Expr bounded(Expr u, const IlqrOptions& o, std::size_t k) {
   if (!o.lower.empty()) u = max(u, Expr(o.lower[k]));
   if (!o.upper.empty()) u = min(u, Expr(o.upper[k]));
@@ -72,9 +64,10 @@ IlqrOptions checked(IlqrOptions o, long m) {
   count("horizon", o.horizon), count("iterations", o.iterations), count("step_sizes", o.step_sizes);
   require(o.tolerance >= 0, "tolerance is " + std::to_string(o.tolerance) + ", expected 0 or more");
   require(o.difference > 0, "difference is " + std::to_string(o.difference) + ", expected a number above 0");
-  o.lower = bounds_of("lower", o.lower, m), o.upper = bounds_of("upper", o.upper, m);
+  o.lower = per_control("Ilqr: lower", o.lower, m), o.upper = per_control("Ilqr: upper", o.upper, m);
   for (std::size_t k = 0; k < o.lower.size() && k < o.upper.size(); k++)
-    require(o.lower[k] <= o.upper[k], "lower is above upper");
+    require(o.lower[k] <= o.upper[k], "lower is above upper: " + std::to_string(o.lower[k]) + " and " +
+                                          std::to_string(o.upper[k]) + " of control " + std::to_string(k));
   return o;
 }
 
@@ -114,18 +107,6 @@ SequenceMemory every_step(const char* name, const ArrayRef& all, long components
 }
 
 }  // namespace
-
-Ilqr::Mirrored Ilqr::array(long instances, long components) const {
-  Mirrored a{Buffer(Precision::float64, instances, components), {}};
-  if (options_.device != on_host) a.there = Buffer(Precision::float64, instances, components, options_.device);
-  return a;
-}
-void Ilqr::send(const Mirrored& a, void* stream) const {
-  if (a.there.memory() && a.here.ref().components > 0) copy(a.here.ref(), a.there.ref(), stream);
-}
-void Ilqr::fetch(const Mirrored& a, void* stream) const {
-  if (a.there.memory() && a.here.ref().components > 0) copy(a.there.ref(), a.here.ref(), stream);
-}
 
 Ilqr::Ilqr(Evaluator& e, const RolloutOptions& rollout, const IlqrOptions& options)
     : Ilqr(e, stepping_for(e, rollout),
@@ -188,20 +169,6 @@ void Ilqr::control(double t, std::span<double> u) const {
   require(static_cast<long>(u.size()) == m_,
           "u has " + std::to_string(u.size()) + " numbers, expected " + std::to_string(m_));
   timed_.acting(t, dt_, u.data());
-}
-
-std::vector<SequenceMemory> Ilqr::parameters_of(const RolloutArrays& given, long instances) const {
-  std::vector<SequenceMemory> found;
-  for (const std::string& name : evaluator_.parameters()) {
-    const auto at = given.parameters.find(name);
-    require(at != given.parameters.end(), "the parameter " + name + " of the robot is not given");
-    ArrayRef row = at->second;
-    require(row.instances == 1,
-            "the parameter " + name + " has " + std::to_string(row.instances) + " rows, expected 1");
-    row.instances = instances, row.instance_stride = 0, row.padded = false;
-    found.push_back({name, row});
-  }
-  return found;
 }
 
 bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, double t, void* stream) {
@@ -352,75 +319,6 @@ void Ilqr::take(long sample) {
   copied(used_, m_, plan_.u.data());
   copied(states_.q, nq_, plan_.q.data() + nq_), copied(states_.v, nv_, plan_.v.data() + nv_);
   copied(states_.act, na_, plan_.act.data() + na_);
-}
-
-std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t, void* stream) {
-  const long T = options_.horizon, each = 1 + n_ + m_, np = stages_.parameters;
-  const double h = options_.difference;
-  // Row k each + 1 + j: step k with change j of (q, v, act, u); row k each: without one.
-  const auto set = [&](const Mirrored& to, const std::vector<double>& all, long per_step, long first) {
-    const long count = to.here.ref().components;
-    for (long c = 0; c < count; c++)
-      for (long k = 0; k < T; k++) {
-        double* rows = to.column(c) + k * each;
-        std::fill_n(rows, each, all.empty() ? 0.0 : all[static_cast<std::size_t>(k * per_step + c)]);
-        if (first >= 0) rows[1 + first + c] += h;
-      }
-  };
-  std::vector<double> times, next;
-  for (long k = 0; k < T; k++) {
-    times.push_back(t + dt_ * static_cast<double>(k));
-    next.push_back(t + dt_ * static_cast<double>(k + 1));
-  }
-  set(begin_.q, plan_.q, nq_, -1), set(moved_, {}, 0, 0), set(begin_.v, plan_.v, nv_, nv_);
-  set(begin_.act, plan_.act, na_, 2 * nv_), set(u_, plan_.u, m_, n_);
-  set(p_, given.p, static_cast<long>(given.p.size()) > np ? np : 0, -1);
-  set(time_, times, 1, -1), set(time_next_, next, 1, -1);
-  for (const Mirrored* a : {&begin_.q, &begin_.v, &begin_.act, &moved_, &u_, &p_, &time_, &time_next_})
-    send(*a, stream);
-  RunOptions unit{.uniforms = {1.0}};
-  unit.stream = stream;
-  std::vector<SequenceMemory> in = parameters_of(given, rows_), out;
-  const auto with_parameters = [&, own = in](std::vector<ArrayRef> arrays) {
-    for (const SequenceMemory& m : own) arrays.push_back(m.array);
-    return arrays;
-  };
-  evaluator_.run("integrate", with_parameters({begin_.q.ref(), moved_.ref()}), {end_.q.ref()}, unit);
-  in.insert(in.end(), {{"q", end_.q.ref()},
-                       {"v", begin_.v.ref()},
-                       {"u", u_.ref()},
-                       {"t", time_.ref()},
-                       {"t_next", time_next_.ref()},
-                       {"p", p_.ref()}});
-  out = {{"q", begin_.q.ref()}, {"v", end_.v.ref()}};
-  if (na_ > 0) in.push_back({"act", begin_.act.ref()}), out.push_back({"act", end_.act.ref()});
-  if (residuals_ > 0) out.push_back({"residual", residual_.ref()});
-  if (last_residuals_ > 0) out.push_back({"terminal_residual", last_residual_.ref()});
-  steps_.run(1, rows_, in, stepping_.uniforms, out, nullptr, stream);
-  fetch(begin_.q, stream);  // the next positions
-  for (long c = 0; c < nq_; c++)
-    for (long k = 0; k < T; k++) std::fill_n(end_.q.column(c) + k * each, each, begin_.q.column(c)[k * each]);
-  send(end_.q, stream);
-  RunOptions plain;
-  plain.stream = stream;
-  evaluator_.run("difference", with_parameters({end_.q.ref(), begin_.q.ref()}), {moved_.ref()}, plain);
-  for (const Mirrored* a : {&moved_, &end_.v, &end_.act, &residual_, &last_residual_}) fetch(*a, stream);
-
-  std::vector<QuadraticStep> steps(static_cast<std::size_t>(T));
-  for (long k = 0; k < T; k++) {
-    QuadraticStep& s = steps[static_cast<std::size_t>(k)];
-    const long added = k + 1 == T ? last_residuals_ : 0, first = k * each;
-    s.F.resize(n_, n_ + m_), s.J.resize(residuals_ + added, n_ + m_), s.r.resize(residuals_ + added);
-    const auto rows_of = [&](const Mirrored& from, long n, auto& to, long row) {
-      for (long c = 0; c < n; c++)
-        for (long j = 0; j < n_ + m_; j++) to(row + c, j) = (from.column(c)[first + 1 + j] - from.column(c)[first]) / h;
-    };
-    rows_of(moved_, nv_, s.F, 0), rows_of(end_.v, nv_, s.F, nv_), rows_of(end_.act, na_, s.F, 2 * nv_);
-    rows_of(residual_, residuals_, s.J, 0), rows_of(last_residual_, added, s.J, residuals_);
-    for (long c = 0; c < residuals_; c++) s.r[c] = residual_.column(c)[first];
-    for (long c = 0; c < added; c++) s.r[residuals_ + c] = last_residual_.column(c)[first];
-  }
-  return steps;
 }
 
 }  // namespace featherstorm

@@ -58,7 +58,7 @@ class Ilqr {
   // Rollout, and Error for options, for a rollout without residuals or with a cost besides them, and for a robot with
   // loops or couplings, whose coordinates are not free.
   Ilqr(Evaluator& evaluator, const RolloutOptions& rollout, const IlqrOptions& options);
-  // From traced programs.
+  // The same for functions that have been traced already.
   Ilqr(Evaluator& evaluator, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options);
 
   // Return the control (m) for a state, from an improved plan. It is valid until the next call.

@@ -18,15 +18,6 @@ void check_count(const char* what, long value, long least, long most) {
               " to " + std::to_string(most));
 }
 
-// Return a number for each control.
-std::vector<double> per_control(const char* what, std::vector<double> x, long n) {
-  if (x.size() == 1) x.assign(static_cast<std::size_t>(n), x[0]);
-  if (!x.empty() && static_cast<long>(x.size()) != n)
-    throw Error("Planner: " + std::string(what) + " has " + std::to_string(x.size()) + " numbers, expected 1 or " +
-                std::to_string(n));
-  return x;
-}
-
 void check_positive(const char* what, const std::vector<double>& all) {
   for (const double x : all)
     if (!(x >= 0) || !std::isfinite(x))
@@ -48,6 +39,13 @@ double number(const ArrayRef& a, long at) {
 constexpr double no_cost = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
+
+std::vector<double> per_control(const std::string& what, std::vector<double> x, long n) {
+  if (x.size() == 1) x.assign(static_cast<std::size_t>(n), x[0]);
+  if (!x.empty() && static_cast<long>(x.size()) != n)
+    throw Error(what + " has " + std::to_string(x.size()) + " numbers, expected 1 or " + std::to_string(n));
+  return x;
+}
 
 std::vector<double> annealed_sigma(const std::vector<double>& sigma, int iterations, long knots, double iteration_decay,
                                    double knot_decay) {
@@ -71,9 +69,9 @@ SampledPlan::SampledPlan(PlannerOptions options, long n, Precision precision)
   if (!(o.worst >= 0 && o.worst <= 1))
     throw Error("Planner: worst is " + std::to_string(o.worst) + ", expected 0 to 1");
   if (o.first_iterations == 0) o.first_iterations = o.iterations;
-  o.lower = per_control("lower", o.lower, n), o.upper = per_control("upper", o.upper, n);
-  o.sigma_min = per_control("sigma_min", o.sigma_min, n);
-  if (o.sigma.size() == 1) o.sigma = per_control("sigma", o.sigma, n);
+  o.lower = per_control("Planner: lower", o.lower, n), o.upper = per_control("Planner: upper", o.upper, n);
+  o.sigma_min = per_control("Planner: sigma_min", o.sigma_min, n);
+  if (o.sigma.size() == 1) o.sigma = per_control("Planner: sigma", o.sigma, n);
   const auto given = static_cast<long>(o.sigma.size()), all = knots_ * n;
   if (given != n && given != all && given != o.iterations * all)
     throw Error("Planner: sigma has " + std::to_string(given) + " numbers, expected 1, " + std::to_string(n) + ", " +

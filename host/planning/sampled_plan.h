@@ -31,6 +31,10 @@ namespace featherstorm {
 // No sample of an iteration has a finite cost: the state is not finite, or every sample diverges.
 struct PlanningError : Error { using Error::Error; };
 
+// Return a number for each of n controls, from one for all or one for each; none stay none. Throws Error, beginning with
+// `what`, for another count.
+std::vector<double> per_control(const std::string& what, std::vector<double> x, long n);
+
 struct PlannerOptions {
   long horizon = 1;     // T, control steps of a plan
   long samples = 1024;  // control sequences of an iteration

@@ -128,7 +128,8 @@ def linearize(
 
     A world's step by MuJoCo's law is differentiated through its equations. Central differences in double precision are
     used for the rigid law, with all of its sweeps, and for what has no derivatives of its own: the integrator discrete,
-    diagexact, noslip, moving surfaces.
+    diagexact, noslip, moving surfaces. Where a contact begins, ends or starts to slide within 1e-6 of the state, these
+    are of neither side.
 
     in   q, v, dt, tau, q_target, substeps, ctrl, act, qacc, ignore  as for `step`; arrays on the CPU
     in   law      of a world's contacts and constraints, as for `step`
@@ -143,7 +144,8 @@ def linearize(
     op = step_op(model, "linearize", ignore)
     if op == "world":
         step_numbers("linearize", model, op, {**numbers, "q_target": q_target}, 0.0)
-        return linearize_world(model, q, v, dt, tau, substeps, ctrl=ctrl, act=act, qacc=qacc, law=law, check=check)
+        inputs = {"q": q, "v": v, "act": act, "ctrl": ctrl, "tau": tau, "qacc": qacc}
+        return linearize_world(model, inputs, dt, substeps, law, check)
     refuse_law("linearize", law)
     refuse_controls("linearize", {"ctrl": ctrl, "act": act, "qacc": qacc})
     if op == "coupled_step":

@@ -51,7 +51,7 @@ class Simulated : public Quadruped {
   featherstorm::Buffer torque_{featherstorm::Precision::float32, 1, 12};
 };
 
-// Whether the robot has fallen, and its mean speed forward from 2 s on [m/s].
+// A record of a run: whether the robot has fallen, and its mean speed forward from 2 s on [m/s].
 struct Record {
   bool fell = false;
   double sum = 0;

@@ -16,11 +16,15 @@ from .passes import world_step
 from .values import parameter_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from .._robot.law import Rigid
     from ..model import Model
     from ..typing import Array, ArrayLike
+
+    Given = Mapping[str, Any]
 
 WIDTH = 1e-6  # of differences in double precision
 
@@ -96,23 +100,17 @@ def on_tangent_space(
 
 
 def linearize_world(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    dt: float | None = None,
-    tau: ArrayLike | None = None,
-    substeps: int | None = None,
-    *,
-    ctrl: ArrayLike | None = None,
-    act: ArrayLike | None = None,
-    qacc: ArrayLike | None = None,
-    law: object = "mujoco",
-    check: bool = True,
+    model: Model, given: Given, dt: float | None, substeps: int | None, law: object = "mujoco", check: bool = True
 ) -> Linearization:
-    """Linearize a step of a model file's world; see derivatives.linearize."""
+    """Linearize a step of a model file's world; see derivatives.linearize.
+
+    given   q, v and where they are given act, ctrl, tau, qacc, by name
+    """
+    given = {name: x for name, x in given.items() if x is not None}
     rules = law_of(law, "linearize")
     if rules is not None or _featherstorm.no_derivatives(model.evaluator):
-        return by_differences(model, q, v, dt, tau, substeps, ctrl, act, qacc, rules, check)
+        return by_differences(model, given, dt, substeps, rules, check)
+    q, v, act, ctrl, tau, qacc = map(given.get, ("q", "v", "act", "ctrl", "tau", "qacc"))
     end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
     q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype
@@ -153,17 +151,7 @@ def linearize_world(
 
 
 def by_differences(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    dt: float | None,
-    tau: ArrayLike | None,
-    substeps: int | None,
-    ctrl: ArrayLike | None,
-    act: ArrayLike | None,
-    qacc: ArrayLike | None,
-    rules: Rigid | None,
-    check: bool,
+    model: Model, given: Given, dt: float | None, substeps: int | None, rules: Rigid | None, check: bool = True
 ) -> Linearization:
     """Linearize a step by central differences in double precision.
 
@@ -171,8 +159,7 @@ def by_differences(
     """
     law = "mujoco" if rules is None else replace(rules, tolerance=0.0)
     sizes = {"q": model.nq, "v": model.nv, "act": model.n_act, "ctrl": model.n_ctrl, "tau": model.nv, "qacc": model.nv}
-    given = {"q": q, "v": v, "act": act, "ctrl": ctrl, "tau": tau, "qacc": qacc}
-    rows = {k: np.zeros((1, n)) if given[k] is None else np.atleast_2d(np.asarray(given[k])) for k, n in sizes.items()}
+    rows = {name: np.atleast_2d(np.asarray(given.get(name, np.zeros(n)))) for name, n in sizes.items()}
     count, nv, na = len(rows["q"]), model.nv, model.n_act
     for name, x in rows.items():
         if x.shape not in ((1, sizes[name]), (count, sizes[name])):
@@ -187,20 +174,8 @@ def by_differences(
     at["v"] += e[:, nv : 2 * nv]
     at["act"] += e[:, 2 * nv : 2 * nv + na]
     at["ctrl"] += e[:, 2 * nv + na :]
-    q_next, v_next, act_next, _ = world_step(
-        several,
-        at["q"],
-        at["v"],
-        dt,
-        at["ctrl"],
-        at["act"],
-        at["qacc"],
-        at["tau"],
-        substeps,
-        0.0,
-        False,
-        law,
-    )
+    state = [at[name] for name in ("ctrl", "act", "qacc", "tau")]
+    q_next, v_next, act_next, _ = world_step(several, at["q"], at["v"], dt, *state, substeps, 0.0, False, law)
 
     def sides(x: Array) -> npt.NDArray[Any]:
         return np.asarray(x).reshape(count, 2, n, x.shape[1])
@@ -212,4 +187,4 @@ def by_differences(
     changes += [sides(x)[:, 0] - sides(x)[:, 1] for x in (v_next, act_next)]
     found = np.swapaxes(np.concatenate(changes, 2), 1, 2) / (2 * WIDTH)
     A, B = found[:, :, : 2 * nv + na], found[:, :, 2 * nv + na :]
-    return Linearization(A, B) if np.asarray(q).ndim == 2 else Linearization(A[0], B[0])
+    return Linearization(A, B) if np.asarray(given["q"]).ndim == 2 else Linearization(A[0], B[0])

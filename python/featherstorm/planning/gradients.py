@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions
+from .._horizon.programs import programs_of
 from .._memory.arrays import shape_error
 from ..device import device_number
 from ..operations import difference, integrate
@@ -93,7 +94,7 @@ class ILQR(Planner):
         """Return the engine for p of this size, made at its first use."""
         if np_ not in self._native:
             roll = self.model_rollout
-            programs, _ = roll.programs("float64", self.nu, np_, True)
+            programs, _ = programs_of(roll, "float64", self.nu, np_, True)
             self._native[np_] = _featherstorm.Ilqr(
                 roll.model.evaluator, programs, self.horizon, self.iterations, *self._bounds(), self.tolerance,
                 self.step_sizes, self.difference, self.device,

@@ -141,7 +141,7 @@ def test_bound_parameters_are_those_of_their_instance_by_differences():
 def test_mujocos_law_is_linearized_as_by_differences_of_its_steps():
     model, q, v, ctrl = on_its_foot("implicitfast")
     exact = fs.linearize(model, q, v, ctrl=ctrl)
-    other = by_differences(model, q, v, None, None, None, ctrl, None, None, None, True)
+    other = by_differences(model, {"q": q, "v": v, "ctrl": ctrl}, None, None, None)
     assert agrees(other.A, exact.A, 1e-5) and agrees(other.B, exact.B, 1e-5)
 
 
@@ -167,10 +167,24 @@ def test_bound_parameters_are_those_of_their_instance():
     assert not np.allclose(found.B[0], fs.linearize(fs.load("go2"), q, v, DT).B[0])
 
 
+def test_no_instance_has_no_linearization_by_differences():
+    model, q, v, ctrl = on_its_foot("Euler")
+    found = fs.linearize(model, q[:0], v[:0], ctrl=ctrl[:0], law="rigid")
+    assert found.A.shape == (0, 14, 14) and found.B.shape == (0, 14, 1)
+
+
 def test_no_instance_has_no_linearization():
     model = fs.load("go2")
     found = fs.linearize(model, np.zeros((0, 19)), np.zeros((0, 18)), DT)
     assert found.A.shape == (0, 36, 36) and found.B.shape == (0, 36, 18)
+
+
+def test_messages_of_worlds():
+    model, q, v, ctrl = on_its_foot("Euler")
+    with pytest.raises(ValueError, match=r"linearize: v has shape \(2, 7\), expected \(3, 7\)"):
+        fs.linearize(model, q, v[:2], ctrl=ctrl, law="rigid")
+    with pytest.raises(ValueError, match="linearize: law is 'hard'"):
+        fs.linearize(model, q, v, ctrl=ctrl, law="hard")
 
 
 def test_messages():
