@@ -34,7 +34,7 @@ from featherstorm.identify import Log, LogNoise, Number
 
 sys.path.insert(0, str(machine.ROOT / "tests" / "python" / "identify"))
 
-from scenes import BALL, BOX
+from logged_scenes import BALL, BOX
 
 engine = importlib.import_module("featherstorm.identify.fit")  # the module; fs.identify.fit is its function
 FULL, SUBSTEPS = mujoco.mjtState.mjSTATE_FULLPHYSICS, 5

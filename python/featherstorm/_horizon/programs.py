@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import _featherstorm
 from .._world.passes import solver
@@ -12,11 +12,28 @@ from ..symbols import State, Symbols, symbols, values_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..rollout import Rollout
+    from .._robot.law import Rigid
+    from ..model import Model
+
+    Function = Callable[..., Any] | None
+
+
+class RolloutFunctions(Protocol):
+    """The functions of a rollout, and how its robot is stepped (featherstorm.Rollout)."""
+
+    model: Model
+    op: str
+    dt: float
+    substeps: int
+    drives: bool
+    law: Rigid | None
+    numbers: dict[str, list[float]]
+    control: Function
+    observe: Function
 
 
 def programs_of(
-    roll: Rollout, dtype: str, nu: int, np_: int, shared: bool
+    roll: RolloutFunctions, dtype: str, nu: int, np_: int, shared: bool
 ) -> tuple[_featherstorm.RolloutPrograms, int | None]:
     """Trace the functions.
 

@@ -110,7 +110,8 @@ def linearize_world(
     rules = law_of(law, "linearize")
     if rules is not None or _featherstorm.no_derivatives(model.evaluator):
         return by_differences(model, given, dt, substeps, rules, check)
-    q, v, act, ctrl, tau, qacc = map(given.get, ("q", "v", "act", "ctrl", "tau", "qacc"))
+    q, v = given["q"], given["v"]
+    act, ctrl, tau, qacc = map(given.get, ("act", "ctrl", "tau", "qacc"))
     end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
     q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype
@@ -174,8 +175,10 @@ def by_differences(
     at["v"] += e[:, nv : 2 * nv]
     at["act"] += e[:, 2 * nv : 2 * nv + na]
     at["ctrl"] += e[:, 2 * nv + na :]
-    state = [at[name] for name in ("ctrl", "act", "qacc", "tau")]
-    q_next, v_next, act_next, _ = world_step(several, at["q"], at["v"], dt, *state, substeps, 0.0, False, law)
+    moved, u, act, acceleration, tau = (at[name] for name in ("v", "ctrl", "act", "qacc", "tau"))
+    q_next, v_next, act_next, _ = world_step(
+        several, at["q"], moved, dt, u, act, acceleration, tau, substeps, 0.0, False, law
+    )
 
     def sides(x: Array) -> npt.NDArray[Any]:
         return np.asarray(x).reshape(count, 2, n, x.shape[1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scenes import BALL, BOX
+from logged_scenes import BALL, BOX
 
 import featherstorm as fs
 from featherstorm.identify import Log, LogNoise, Number, fit
