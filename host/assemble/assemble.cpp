@@ -6,9 +6,10 @@
 #include <xbyak/xbyak.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/program/hoist.h"
-#include "host/assemble/allocate.h"
+#include "host/assemble/frame.h"
 
 namespace featherstorm {
 namespace {
@@ -24,21 +25,21 @@ constexpr int largest_frame = 512 << 10;  // [bytes]
 //   rdi  repetitions left        r11  the last such offset + 1
 //   r9   constants
 //   rsp  frame: slots, uniform inputs (one vector each), state (carried inputs), values of all repetitions
-//        (hoist.h), next (outputs of a carried program)
+//        (hoist.h), next (outputs of a carried program), then the caller's rsp
+//   bases_  addresses of the near places of the frame (frame.h)
 class Encoder : public Xbyak::CodeGenerator {
  public:
   // parts: the program, or, if it is split (hoist.h), its repeated part, its set-up part and the whole program. The
   // whole program runs single repetitions, which would not gain from storing values of the set-up.
-  Encoder(const Program& p, const std::vector<Allocation>& parts, bool avx512, bool double_precision)
+  Encoder(const Program& p, std::vector<Allocation> parts, bool avx512, bool double_precision)
       : CodeGenerator(1 << 16, Xbyak::AutoGrow),
         p_(p),
-        parts_(parts),
+        parts_(std::move(parts)),
         avx512_(avx512),
         double_(double_precision),
         bytes_(avx512 ? 64 : 32),
         real_(double_ ? 8 : 4) {
     int at = 0;
-    for (const Allocation& a : parts) at = std::max(at, a.slots);
     derived_ = split() ? static_cast<int>(p.inputs.size()) - 1 : -1;
     const auto reserve = [&](const std::vector<Program::Array>& arrays, auto&& wanted) {
       std::vector<int> begin(arrays.size(), -1);
@@ -48,7 +49,13 @@ class Encoder : public Xbyak::CodeGenerator {
     };
     in_frame_ = reserve(p.inputs, [&](int k) { return p.inputs[k].uniform || p.is_carried(k) || k == derived_; });
     out_frame_ = reserve(p.outputs, [&](int) { return carried(); });
-    const int frame_size = (at + 1) * bytes_;
+    for (Allocation& a : parts_) put_constants_in_order(a);
+    if (!carried()) bases_.insert(bases_.begin() + 2, {rcx, rdi});  // no repetitions
+    frame_ = place_in_frame(
+        parts_, at,
+        [&](const Move& m, int operand, int part) { return operand < 0 ? held(m, part) : held(m.operand[operand]); },
+        window() * static_cast<int>(bases_.size()));
+    const int frame_size = (frame_.size + 1) * bytes_;
     if (frame_size > largest_frame) throw Error("the program needs too many values at the same time to be assembled");
     encode(frame_size);
     ready(PROTECT_RE);
@@ -63,24 +70,65 @@ class Encoder : public Xbyak::CodeGenerator {
     if (avx512_) return Xbyak::Zmm(i);
     return Xbyak::Ymm(i);
   }
-  Xbyak::Address frame(int i) const { return ptr[rsp + i * bytes_]; }
+
+  // A displacement of a byte counts bytes, with AVX-512 vectors.
+  int displacement_unit() const { return avx512_ ? bytes_ : 1; }
+  int constant_unit() const { return avx512_ ? real_ : 1; }
+  int window() const { return 256 * displacement_unit() / bytes_; }  // vectors
+  Xbyak::Address frame(int place) const {
+    const int base = place / window() < static_cast<int>(bases_.size()) ? place / window() : 0;
+    return ptr[bases_[base] + ((place - base * window()) * bytes_ - 128 * displacement_unit())];
+  }
+  // The value held in the frame that is this operand, and that a Store writes; -1: it is outside.
+  int held(const Place& p) const {
+    if (p.kind != Place::Kind::Input || in_frame_[p.index] < 0) return -1;
+    return in_frame_[p.index] + p.component;
+  }
+  int held(const Move& m, int part) const {
+    if (part == 1) return in_frame_[derived_] + m.number;
+    return carried() ? out_frame_[m.array] + m.number : -1;
+  }
+  Xbyak::Address held(int i) const { return frame(frame_.held[i]); }
+
+  // The most used constants first, as near to r9 as addresses reach.
+  static void put_constants_in_order(Allocation& a) {
+    const int n = static_cast<int>(a.constants.size());
+    std::vector<int> uses(n), order(n), at(n);
+    const auto each = [&](auto&& use) {
+      for (Move& m : a.moves)
+        for (Place& p : m.operand)
+          if (p.kind == Place::Kind::Constant) use(p.index);
+    };
+    each([&](int& k) { uses[k]++; });
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int k, int l) { return uses[k] > uses[l]; });
+    std::vector<std::uint64_t> constants;
+    for (int k : order) at[k] = static_cast<int>(constants.size()), constants.push_back(a.constants[k]);
+    a.constants = std::move(constants);
+    each([&](int& k) { k = at[k]; });
+  }
 
   void encode(int frame_size) {
     Xbyak::Label pool, instances, done;
-    push(rbp);
-    mov(rbp, rsp);
-    sub(rsp, frame_size);
-    and_(rsp, -64);
+    const Xbyak::Reg64 kept[] = {rbp, rbx, r12, r13, r14, r15};  // of the caller
+    for (const Xbyak::Reg64& r : kept) push(r);
     imul(r10, r8, real_);
     add(r9, r8);
     imul(r11, r9, real_);
     lea(r9, ptr[rip + pool]);
+    add(r9, 128 * constant_unit());
+    mov(rax, rsp);
+    sub(rsp, frame_size);
+    and_(rsp, -64);
+    mov(ptr[rsp + frame_.size * bytes_], rax);
+    for (int k = 0; k < static_cast<int>(bases_.size()); k++)
+      lea(bases_[k], ptr[rsp + k * window() * bytes_ + 128 * displacement_unit()]);
     for (int k = 0; k < static_cast<int>(p_.inputs.size()); k++) {
       if (!p_.inputs[k].uniform) continue;
       mov(rax, ptr[rsi + 16 * k]);
       for (int c = 0; c < p_.inputs[k].size; c++) {
         broadcast(vector(0), ptr[rax + c * real_]);
-        vmovups(frame(in_frame_[k] + c), vector(0));
+        vmovups(held(in_frame_[k] + c), vector(0));
       }
     }
     cmp(r10, r11);
@@ -94,8 +142,8 @@ class Encoder : public Xbyak::CodeGenerator {
     jl(instances, T_NEAR);
     L(done);
     vzeroupper();
-    mov(rsp, rbp);
-    pop(rbp);
+    mov(rsp, ptr[rsp + frame_.size * bytes_]);
+    for (int k = static_cast<int>(std::size(kept)) - 1; k >= 0; k--) pop(kept[k]);
     ret();
     align(64);
     L(pool);
@@ -126,10 +174,11 @@ class Encoder : public Xbyak::CodeGenerator {
     if (p.kind == Place::Kind::Slot) return frame(p.index);
     if (p.kind == Place::Kind::Constant) {
       const int at = p.index + constants_before_;
-      if (!avx512_) return ptr[r9 + at * bytes_];
-      return as_operand ? ptr_b[r9 + at * real_] : ptr[r9 + at * real_];
+      if (!avx512_) return ptr[r9 + (at * bytes_ - 128)];
+      const int from = at * real_ - 128 * constant_unit();
+      return as_operand ? ptr_b[r9 + from] : ptr[r9 + from];
     }
-    if (in_frame_[p.index] >= 0) return frame(in_frame_[p.index] + p.component);
+    if (const int i = held(p); i >= 0) return held(i);
     return component(rsi, p.index, p.component);
   }
 
@@ -138,7 +187,7 @@ class Encoder : public Xbyak::CodeGenerator {
     for (int k = 0; k < static_cast<int>(p_.inputs.size()); k++)
       for (int c = 0; p_.is_carried(k) && c < p_.inputs[k].size; c++) {
         vmovups(vector(0), component(rsi, k, c));
-        vmovups(frame(in_frame_[k] + c), vector(0));
+        vmovups(held(in_frame_[k] + c), vector(0));
       }
     Xbyak::Label pass, single, done;
     if (split()) {
@@ -152,8 +201,8 @@ class Encoder : public Xbyak::CodeGenerator {
     body(0);
     for (auto [from, to] : p_.carried)
       for (int c = 0; c < p_.outputs[from].size; c++) {
-        vmovups(vector(0), frame(out_frame_[from] + c));
-        vmovups(frame(in_frame_[to] + c), vector(0));
+        vmovups(vector(0), held(out_frame_[from] + c));
+        vmovups(held(in_frame_[to] + c), vector(0));
       }
     dec(rdi);
     jnz(pass, T_NEAR);
@@ -165,7 +214,7 @@ class Encoder : public Xbyak::CodeGenerator {
     }
     for (int k = 0; k < static_cast<int>(p_.outputs.size()); k++)
       for (int c = 0; c < p_.outputs[k].size; c++) {
-        vmovups(vector(0), frame(out_frame_[k] + c));
+        vmovups(vector(0), held(out_frame_[k] + c));
         vmovups(component(rdx, k, c), vector(0));
       }
   }
@@ -182,11 +231,11 @@ class Encoder : public Xbyak::CodeGenerator {
           break;
         case Move::Kind::Copy: vmovaps(vector(m.result), vector(from.index)); break;
         case Move::Kind::Spill: vmovups(frame(m.number), vector(from.index)); break;
-        case Move::Kind::Store:
-          if (part == 1) vmovups(frame(in_frame_[derived_] + m.number), vector(from.index));
-          else if (carried()) vmovups(frame(out_frame_[m.array] + m.number), vector(from.index));
-          else vmovups(component(rdx, m.array, m.number), vector(from.index));
+        case Move::Kind::Store: {
+          const int i = held(m, part);
+          vmovups(i >= 0 ? held(i) : component(rdx, m.array, m.number), vector(from.index));
           break;
+        }
         case Move::Kind::Compute: compute(m); break;
       }
     }
@@ -266,12 +315,14 @@ class Encoder : public Xbyak::CodeGenerator {
   }
 
   const Program& p_;
-  const std::vector<Allocation>& parts_;
+  std::vector<Allocation> parts_;
+  std::vector<Xbyak::Reg64> bases_ = {rbp, rbx, r8, r13, r14, r15, r12};  // the shortest addresses first
+  FrameLayout frame_;
   int derived_ = -1,
       constants_before_ = 0;  // input array of values shared by all repetitions; number of constants of preceding parts
   bool avx512_, double_;
   int bytes_, real_;                       // bytes of a vector, bytes of a number
-  std::vector<int> in_frame_, out_frame_;  // array -> its position in the frame, -1 if it is outside
+  std::vector<int> in_frame_, out_frame_;  // array -> its first value held in the frame, -1 if it is outside
 };
 
 }  // namespace
@@ -291,14 +342,14 @@ AssembledKernel assemble(const Program& p, const std::vector<int>& order, const 
     add(split->setup, setup_order(*split, order), split->setup_fusion);
   }
   add(p, order, fuse(p));
-  const auto code = std::make_shared<Encoder>(split ? split->pass : p, parts, avx512, double_precision);
   AssembledKernel k;
+  k.instructions = static_cast<int>(parts[0].moves.size());
+  for (const Move& m : parts[0].moves) k.spills += m.kind == Move::Kind::Spill;
+  const auto code = std::make_shared<Encoder>(split ? split->pass : p, std::move(parts), avx512, double_precision);
   k.kernel = code->getCode<Kernel>();
   k.code = code;
   k.width = code->width();
   k.bytes = code->getSize();
-  k.instructions = static_cast<int>(parts[0].moves.size());
-  for (const Move& m : parts[0].moves) k.spills += m.kind == Move::Kind::Spill;
   return k;
 }
 

@@ -9,6 +9,7 @@
 #include "core/trace/evaluate.h"
 #include "host/assemble/allocate.h"
 #include "host/assemble/assemble.h"
+#include "host/assemble/frame.h"
 #include "host/memory/cpu_library.h"
 #include "host/system/error.h"
 #include "tests/support/tools/examples.h"
@@ -204,6 +205,44 @@ TEST(Allocate, StaysWithinTheMachine) {
       }
     }
     EXPECT_LE(allocate(s, 32).slots, allocate(s, 4).slots);
+  }
+}
+
+TEST(Frame, HoldsEveryValueUntilItsLastUse) {
+  for (std::uint32_t seed = 0; seed < 4; seed++) {
+    const Program p = examples::random_program(seed, 400, false);
+    const Allocation before = allocate(straight_line(p, trace_order(p), false), 6);
+    std::vector<Allocation> parts = {before, before};
+    const auto none = [](const Move&, int, int) { return -1; };
+    const FrameLayout layout = place_in_frame(parts, 0, none, 8);
+    long near = 0, far = 0;
+    for (const Allocation& after : parts) {
+      ASSERT_EQ(after.moves.size(), before.moves.size());
+      EXPECT_LE(after.slots, layout.size);
+      std::vector<long> slot(before.slots, -1), place(layout.size, -1);  // the move that stored what is there
+      for (std::size_t k = 0; k < before.moves.size(); k++) {
+        const Move &a = before.moves[k], &b = after.moves[k];
+        if (a.kind == Move::Kind::Spill) {
+          slot[a.number] = place.at(b.number) = static_cast<long>(k);
+          continue;
+        }
+        for (int o = 0; o < 3; o++) {
+          if (a.operand[o].kind != Place::Kind::Slot) continue;
+          EXPECT_EQ(place.at(b.operand[o].index), slot[a.operand[o].index]) << "move " << k;
+          (b.operand[o].index < 8 ? near : far)++;
+        }
+      }
+    }
+    EXPECT_GT(near, far);
+  }
+}
+
+// The bytes of a kernel's instructions bound the time of long ones.
+TEST(Frame, MakesShortAddresses) {
+  for (const std::string& isa : assemblers()) {
+    const Program p = examples::random_program(1, 2000, false);
+    const AssembledKernel k = assemble(p, trace_order(p), isa, Precision::float32);
+    EXPECT_LT(k.bytes, 7.0 * k.instructions) << isa;
   }
 }
 
