@@ -88,11 +88,10 @@ FS_HD void contact_weights(const auto& contacts, const auto& A, const auto& acti
   }
 }
 
-// Projects (x, y) to the nearest point of the disc of radius `radius` about 0.
+// Projects (x, y) to the nearest point of the disc of radius `radius` about 0. Vectors shorter than 1e-15 count as 0.
 template <class T> FS_HD void project_on_disc(const T& radius, T& x, T& y) {
-  const T square = x * x + y * y;
-  const auto outside = radius * radius < square;
-  const T scale = select(outside, radius * rcp(sqrt(select(outside, square, T(1.0)))), T(1.0));
+  const T square = max(x * x + y * y, T(1e-30));
+  const T scale = min(radius * rcp(sqrt(square)), T(1.0));
   x = x * scale, y = y * scale;
 }
 
@@ -112,23 +111,26 @@ template <Friction friction = Friction::Cone>
 FS_HD void contact_sweep(const auto& contacts, const auto& A, const auto& b, const auto& weights, auto lambda) {
   using T = ScalarOf<decltype(A)>;
   const int n = 3 * contacts.nc;
-  auto residual = [&](int r) {
+  // The sum begins with the force that was changed longest ago, because each force waits for the one before it, and all
+  // of the sum but its last terms may be computed meanwhile.
+  auto residual = [&](int r, int oldest) {
     T w = b[r];
-    for (int j = 0; j < n; j++) w = w + A[r * n + j] * lambda[j];
+    for (int j = oldest; j < n; j++) w = w + A[r * n + j] * lambda[j];
+    for (int j = 0; j < oldest; j++) w = w + A[r * n + j] * lambda[j];
     return w;
   };
   for (int k = 0; k < contacts.nc; k++) {
     const int i = 3 * k;
-    lambda[i] = max(lambda[i] - residual(i) * weights[6 * k], T(0.0));
+    lambda[i] = max(lambda[i] - residual(i, i) * weights[6 * k], T(0.0));
     if constexpr (friction == Friction::Pyramid) {
       const T radius = weights[6 * k + 5] * lambda[i], on = select(T(0.0) < weights[6 * k + 4], T(1.0), T(0.0));
       for (int r = i + 1; r < i + 3; r++) {
-        const T l = lambda[r] - residual(r) * (on * rcp_or_zero(T(A[r * n + r])));
+        const T l = lambda[r] - residual(r, r) * (on * rcp_or_zero(T(A[r * n + r])));
         lambda[r] = max(min(l, radius), -radius);
       }
       continue;
     }
-    const T w_t = residual(i + 1), w_u = residual(i + 2);
+    const T w_t = residual(i + 1, i + 1), w_u = residual(i + 2, i + 1);
     T l_t = lambda[i + 1], l_u = lambda[i + 2];
     friction_step(weights, k, T(lambda[i]), w_t, w_u, l_t, l_u);
     lambda[i + 1] = l_t, lambda[i + 2] = l_u;

@@ -1,4 +1,5 @@
-// Networks of dense layers (core/network/dense.h), compiled once for each instruction set, with its fused products. All
+// Networks of dense layers (core/network/dense.h) and products of matrices, compiled once for each instruction set, with
+// its fused products. All
 // functions in this file are inlined or static, because no function may be shared with another instruction set.
 #include "core/network/dense.h"
 
@@ -80,12 +81,65 @@ void run(const DenseNetwork& n, const Array* in, const Array& out, long first, l
   }
 }
 
+constexpr int tile_columns = 4, tile_vectors = FEATHERSTORM_DENSE_BYTES == 64 ? 6 : 3;
+// A vector of 8 bytes alignment, for memory of the caller.
+typedef double Unaligned __attribute__((vector_size(FEATHERSTORM_DENSE_BYTES), aligned(8)));
+constexpr long lanes = sizeof(Doubles) / sizeof(double);
+
+// Add R vectors of rows of N columns. a: vectors of A, `step` for each of its columns; rows: those that C has from `c` on.
+template <int R, int N>
+__attribute__((noinline)) void add_tile(long k, const double* a, long step, const double* b, double* c, long m,
+                                        long rows) {
+  Doubles sum[N][R] = {};
+  for (long j = 0; j < k; j++) {
+    Doubles of_a[R];
+    FEATHERSTORM_UNROLL
+    for (int r = 0; r < R; r++) of_a[r] = *reinterpret_cast<const Unaligned*>(a + (j * step + r) * lanes);
+    FEATHERSTORM_UNROLL
+    for (int i = 0; i < N; i++) {
+      const Doubles of_b = Doubles{} + b[i * k + j];
+      FEATHERSTORM_UNROLL
+      for (int r = 0; r < R; r++) sum[i][r] += of_a[r] * of_b;
+    }
+  }
+  for (int i = 0; i < N; i++)
+    for (int r = 0; r < R; r++)
+      for (long l = 0; l < lanes && r * lanes + l < rows; l++) c[i * m + r * lanes + l] += sum[i][r][l];
+}
+template <int N>
+void add_columns(long vectors, long k, const double* a, long step, const double* b, double* c, long m, long rows) {
+  if (vectors >= tile_vectors) add_tile<tile_vectors, N>(k, a, step, b, c, m, rows);
+  else if (vectors == 2) add_tile<2, N>(k, a, step, b, c, m, rows);
+  else add_tile<1, N>(k, a, step, b, c, m, rows);
+}
+
+void multiply(bool lower, long m, long n, long k, const double* a, long row_stride, long column_stride, const double* b,
+              double* c, double* work) {
+  const long vectors = (m + lanes - 1) / lanes, padded = vectors * lanes;
+  for (long j = 0; j < k; j++)
+    for (long i = 0; i < padded; i++) work[j * padded + i] = i < m ? a[i * row_stride + j * column_stride] : 0;
+  for (long first = 0; first < vectors;) {
+    const long left = vectors - first,
+               now = left >= tile_vectors ? tile_vectors
+                     : left >= 2          ? 2
+                                          : 1,
+               row = first * lanes;
+    const double* const from = work + row;
+    for (long i = 0; i < n && !(lower && row + now * lanes <= i);) {
+      if (i + tile_columns <= n)
+        add_columns<tile_columns>(now, k, from, vectors, b + i * k, c + i * m + row, m, m - row), i += tile_columns;
+      else add_columns<1>(now, k, from, vectors, b + i * k, c + i * m + row, m, m - row), i++;
+    }
+    first += now;
+  }
+}
+
 }  // namespace
 
 #define FEATHERSTORM_JOIN_(a, b) a##b
 #define FEATHERSTORM_JOIN(a, b) FEATHERSTORM_JOIN_(a, b)
 extern const DenseKernels FEATHERSTORM_JOIN(dense_kernels_, FEATHERSTORM_DENSE_ISA);
 const DenseKernels FEATHERSTORM_JOIN(dense_kernels_, FEATHERSTORM_DENSE_ISA) = {
-    run<Floats, float>, run<Doubles, double>, FEATHERSTORM_DENSE_BYTES, vectors_at_once};
+    run<Floats, float>, run<Doubles, double>, FEATHERSTORM_DENSE_BYTES, vectors_at_once, multiply};
 
 }  // namespace featherstorm

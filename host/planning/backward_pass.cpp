@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "host/memory/cpu_library.h"
+#include "host/network/dense_kernels.h"
+
 namespace featherstorm {
 namespace {
 
@@ -21,6 +24,25 @@ std::vector<Index> free_components(const VectorXd& x, const VectorXd& gradient, 
     if (!(x[c] <= lower[c] && gradient[c] > 0) && !(x[c] >= upper[c] && gradient[c] < 0)) free.push_back(c);
   return free;
 }
+
+// Products of matrices by loops for this machine's vectors: Eigen's are compiled for every machine.
+class Products {
+ public:
+  // C += A B, or where `lower` the part on and below the diagonal
+  void add(const MatrixXd& A, const MatrixXd& B, MatrixXd& C) { add(A, 1, A.rows(), A.rows(), A.cols(), B, false, C); }
+  void add_transposed(const MatrixXd& A, const MatrixXd& B, bool lower, MatrixXd& C) {  // A^T B
+    add(A, A.rows(), 1, A.cols(), A.rows(), B, lower, C);
+  }
+
+ private:
+  void add(const MatrixXd& A, Index row_stride, Index column_stride, Index m, Index k, const MatrixXd& B, bool lower,
+           MatrixXd& C) {
+    work_.resize(std::max(work_.size(), static_cast<std::size_t>(k * (m + 8))));
+    kernels_.multiply(lower, m, B.cols(), k, A.data(), row_stride, column_stride, B.data(), C.data(), work_.data());
+  }
+  const DenseKernels& kernels_ = dense_kernels(supported_isas().front());
+  std::vector<double> work_;
+};
 
 }  // namespace
 
@@ -63,14 +85,15 @@ std::optional<BackwardPass> backward_pass(const std::vector<QuadraticStep>& step
   pass.k.resize(steps.size()), pass.K.resize(steps.size());
   VectorXd V_x = VectorXd::Zero(n);
   MatrixXd V_xx = MatrixXd::Zero(n, n), VF(n, n + m), H(n + m, n + m);
+  Products products;
   const VectorXd none = VectorXd::Constant(m, std::numeric_limits<double>::infinity());
   for (std::size_t t = steps.size(); t-- > 0;) {
     const QuadraticStep& s = steps[t];
     const VectorXd g = s.J.transpose() * s.r + s.F.transpose() * V_x;
-    VF.noalias() = V_xx * s.F;
-    H.setZero();
-    H.selfadjointView<Eigen::Lower>().rankUpdate(s.J.transpose());
-    H.triangularView<Eigen::Lower>() += s.F.transpose() * VF;
+    VF.setZero(), H.setZero();
+    products.add(V_xx, s.F, VF);
+    products.add_transposed(s.J, s.J, true, H);
+    products.add_transposed(s.F, VF, true, H);
     H.triangularView<Eigen::StrictlyUpper>() = H.transpose();
     if (!g.allFinite() || !H.allFinite()) return {};
     const auto H_uu = H.bottomRightCorner(m, m), H_ux = H.bottomLeftCorner(m, n);
@@ -88,8 +111,11 @@ std::optional<BackwardPass> backward_pass(const std::vector<QuadraticStep>& step
     pass.quadratic += 0.5 * k.dot(H_uu * k);
     const VectorXd H_uu_k = H_uu * k;
     V_x = g.head(n) + K.transpose() * (H_uu_k + g.tail(m)) + H_ux.transpose() * k;
-    const MatrixXd KH = K.transpose() * H_ux;
-    V_xx = H.topLeftCorner(n, n) + K.transpose() * (H_uu * K) + KH + KH.transpose();
+    // the symmetric part of K^T (H_uu K + 2 H_ux) is K^T H_uu K + K^T H_ux + H_xu K
+    MatrixXd of_K = 2 * H_ux;
+    products.add(H_uu, K, of_K);
+    V_xx = H.topLeftCorner(n, n);
+    products.add_transposed(K, of_K, false, V_xx);
     V_xx = 0.5 * (V_xx + V_xx.transpose()).eval();
   }
   return pass;

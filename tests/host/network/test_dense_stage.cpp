@@ -2,10 +2,12 @@
 // an instance's numbers are its own.
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cstring>
 #include <limits>
 
 #include "host/memory/cpu_library.h"
+#include "host/network/dense_kernels.h"
 #include "host/system/error.h"
 #include "tests/host/network/dense_case.h"
 
@@ -206,6 +208,28 @@ TEST(DenseStage, NamesWhatDoesNotFit) {
   EXPECT_EQ(stage(4, n, 3), "array 'y' has 3 components, the stage expects 2");
   EXPECT_EQ(stage(4, n, 2, true), "array 'x' is uniform, the stage expects numbers for each instance");
   EXPECT_EQ(stage(4, n, 2, false, false), "array 'w' differs among instances, the stage expects a uniform array");
+}
+
+TEST(DenseKernels, MultiplyMatrices) {
+  using Eigen::MatrixXd;
+  std::srand(1);
+  for (const std::string& isa : supported_isas())
+    for (const auto& [m, n, k] :
+         {std::array{1, 1, 1}, {3, 7, 5}, {12, 36, 12}, {36, 48, 36}, {48, 48, 61}, {49, 50, 2}}) {
+      const MatrixXd A = MatrixXd::Random(m, k), transposed = A.transpose(), B = MatrixXd::Random(k, n),
+                     C = MatrixXd::Random(m, n);
+      const MatrixXd expected = C + A * B;
+      std::vector<double> work(k * (m + 8));
+      MatrixXd one = C, other = C, lower = C;
+      const auto multiply = dense_kernels(isa).multiply;
+      multiply(false, m, n, k, A.data(), 1, m, B.data(), one.data(), work.data());
+      multiply(false, m, n, k, transposed.data(), k, 1, B.data(), other.data(), work.data());
+      multiply(true, m, n, k, A.data(), 1, m, B.data(), lower.data(), work.data());
+      EXPECT_LT((one - expected).cwiseAbs().maxCoeff(), 1e-13 * k) << isa << m;
+      EXPECT_EQ(one, other) << isa << m;
+      for (int j = 0; j < n; j++)
+        for (int i = j; i < m; i++) EXPECT_EQ(lower(i, j), one(i, j));
+    }
 }
 
 }  // namespace
