@@ -8,6 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "bindings.h"
 #include "host/gradients/gradient_sequence.h"
@@ -69,32 +71,54 @@ void draw(const PyControls& c, nb::object out, int threads) {
   s.run(steps, m.array.instances, {}, {}, {m}, &controls);
 }
 
+// A run of a sequence, its arrays open, that may be repeated.
+class PyRun {
+ public:
+  // (name, array, first column, columns, true if there is one for each step)
+  using Arrays = std::vector<std::tuple<std::string, nb::object, long, long, bool>>;
+  PyRun(const Sequence& sequence, long steps, long instances, const Arrays& in, nb::dict uniforms, const Arrays& out,
+        const PyControls* controls)
+      : sequence_(sequence), steps_(steps), instances_(instances), controls_(controls ? &controls->controls : nullptr) {
+    for (const auto& [name, a, first, count, each] : in)
+      in_.push_back(open_.columns(a, name, false, first, count, each ? steps : 0, instances));
+    for (const auto& [name, a, first, count, each] : out)
+      out_.push_back(open_.columns(a, name, true, first, count, each ? steps : 0));
+    for (auto [k, v] : uniforms) set(nb::cast<std::string>(k), v);
+  }
+  void set(const std::string& uniform, nb::handle numbers) {
+    const auto same = [&](const UniformValues& u) { return u.name == uniform; };
+    auto found = std::find_if(uniforms_.begin(), uniforms_.end(), same);
+    if (found == uniforms_.end()) found = uniforms_.insert(found, {uniform, {}});
+    if (Numbers a; nb::try_cast(numbers, a, false)) found->values.assign(a.data(), a.data() + a.size());
+    else found->values = nb::cast<std::vector<double>>(numbers);
+  }
+  void run(std::uintptr_t stream) {
+    nb::gil_scoped_release release;
+    sequence_.run(steps_, instances_, in_, uniforms_, out_, controls_, reinterpret_cast<void*>(stream));
+  }
+
+ private:
+  const Sequence& sequence_;
+  long steps_, instances_;
+  const Controls* controls_;
+  OpenArrays open_;
+  std::vector<SequenceMemory> in_, out_;
+  std::vector<UniformValues> uniforms_;
+};
+
 // A rollout's sequence (host/simulation/rollout.h).
 class PySequence {
  public:
   PySequence(nb::object evaluator, Sequence sequence)
       : evaluator_(std::move(evaluator)), sequence_(std::move(sequence)) {}
 
-  // (name, array, first column, columns, true if there is one for each step)
-  using Arrays = std::vector<std::tuple<std::string, nb::object, long, long, bool>>;
-  void run(long steps, long instances, const Arrays& in, nb::dict uniforms, const Arrays& out,
-           const PyControls* controls, std::uintptr_t stream) {
-    OpenArrays open;
-    std::vector<SequenceMemory> mi, mo;
-    std::vector<UniformValues> values;
-    for (const auto& [name, a, first, count, each] : in)
-      mi.push_back(open.columns(a, name, false, first, count, each ? steps : 0, instances));
-    for (const auto& [name, a, first, count, each] : out)
-      mo.push_back(open.columns(a, name, true, first, count, each ? steps : 0));
-    for (auto [k, v] : uniforms) {
-      std::vector<double> numbers;
-      if (Numbers array; nb::try_cast(v, array, false)) numbers.assign(array.data(), array.data() + array.size());
-      else numbers = nb::cast<std::vector<double>>(v);
-      values.push_back({nb::cast<std::string>(k), std::move(numbers)});
-    }
-    nb::gil_scoped_release release;
-    sequence_.run(steps, instances, mi, values, mo, controls ? &controls->controls : nullptr,
-                  reinterpret_cast<void*>(stream));
+  PyRun prepare(long steps, long instances, const PyRun::Arrays& in, nb::dict uniforms, const PyRun::Arrays& out,
+                const PyControls* controls) const {
+    return {sequence_, steps, instances, in, uniforms, out, controls};
+  }
+  void run(long steps, long instances, const PyRun::Arrays& in, nb::dict uniforms, const PyRun::Arrays& out,
+           const PyControls* controls, std::uintptr_t stream) const {
+    prepare(steps, instances, in, uniforms, out, controls).run(stream);
   }
   long components(const std::string& name) const { return sequence_.components(name); }
   void measure() { sequence_.measure(); }
@@ -181,6 +205,10 @@ void bind_sequence(nb::module_& module) {
              "Return the weights (T K) of K knots in T steps; interpolation 0: linear, 1: cubic, 2: hold.");
   module.def("draw", &draw, nb::arg("controls"), nb::arg("out"), nb::arg("threads") = 1,
              "Writes controls to an array (B, T, n).");
+  nb::class_<PyRun>(module, "PreparedRun",
+                    "A run of a sequence that may be repeated; its arrays are read anew each time.")
+      .def("set", &PyRun::set, nb::arg("uniform"), nb::arg("numbers"), "Sets the numbers of a uniform array.")
+      .def("run", &PyRun::run, nb::arg("stream") = 0, "Runs the sequence.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
       .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
            nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::arg("stream") = 0,
@@ -190,6 +218,9 @@ void bind_sequence(nb::module_& module) {
            "last. An input of one row stands for all instances. Uniforms: lists or arrays of n or T n numbers. "
            "Controls: from noise() or knots(), for one array, or None. stream: the number of a device's stream, on "
            "which the work is submitted.")
+      .def("prepare", &PySequence::prepare, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"),
+           nb::arg("uniforms"), nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::keep_alive<0, 1>(),
+           nb::keep_alive<0, 7>(), "Returns a run with such arguments that may be repeated.")
       .def("components", &PySequence::components, nb::arg("name"),
            "The number of components of an array; -1 if there is none of that name.")
       .def("measure", &PySequence::measure, "Measures the time of each stage in later runs on the host, for costs().")

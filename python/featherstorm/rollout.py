@@ -33,8 +33,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _featherstorm
-from ._evaluation.evaluation import check_quaternions, tell_notices
-from ._horizon.programs import programs_of, terms_of
+from ._evaluation.evaluation import check_quaternions
+from ._horizon.prepared import PreparedRollout, warm_start
+from ._horizon.programs import programs_of, squares_of
 from ._horizon.result import Results, RolloutResult
 from ._memory.arguments import Call, if_on_device
 from ._memory.arrays import FLOATS, NAMES, shape_error
@@ -44,7 +45,6 @@ from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law
 from ._world.values import check_bound, parameter_sizes, with_pairs
 from .noise import Noise, interpolation_weights
-from .symbols import State, Symbols, symbols
 from .typing import StepNumbers
 
 if TYPE_CHECKING:
@@ -197,6 +197,36 @@ class Rollout:
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
+        return self._prepare(
+            x0,
+            U,
+            p,
+            t0,
+            states,
+            horizon=horizon,
+            interpolation=interpolation,
+            bounds=bounds,
+            warm=warm,
+            controls=controls,
+            out=out,
+        ).run()
+
+    def _prepare(
+        self,
+        x0: Array,
+        U: Array,
+        p: Array = None,
+        t0: float = 0.0,
+        states: bool = False,
+        *,
+        horizon: int | None = None,
+        interpolation: str = "linear",
+        bounds: tuple[list[float], list[float]] = ([], []),
+        warm: Array = None,
+        controls: bool = False,
+        out: RolloutResult | None = None,
+    ) -> PreparedRollout:
+        """Return a rollout that may be repeated with other control sequences U."""
         model, nx = self.model, sum(n for _, n in self.state)
         drawn = isinstance(U, Noise)
         call = Call("rollout", ARRAYS, (None if drawn else U, x0, if_on_device(p)), FLOATS[not drawn])
@@ -219,7 +249,7 @@ class Rollout:
         memory = library.memory(state, (1, nx) if len(rows) == 1 else rows)
         inputs = []
         if warm is not None:
-            inputs.append(self.warm_start(call, warm, B))
+            inputs.append(warm_start(self.op, model, call, warm, B))
         columns, first = [], 0
         for name, n in self.state:
             columns += [(name, first, n)] if n else []
@@ -240,8 +270,8 @@ class Rollout:
             (name, call.kept(model.parameter(name), name, n, self.shapes, B, self.sent), 0, n, False)
             for name, n in self.parameters
         ]
-        times = t0 + self.dt * np.arange(T + 1)
-        uniforms = {**self.numbers, "t": times[:-1].tolist(), "t_next": times[1:].tolist()}
+        times = self.dt * np.arange(T + 1)
+        uniforms = {**self.numbers, "t": (t0 + times[:-1]).tolist(), "t_next": (t0 + times[1:]).tolist()}
         if shared:
             uniforms["p"] = values.ravel().tolist()
         else:
@@ -257,33 +287,12 @@ class Rollout:
             results.add("observations", [T, observed], ("observation", 0, observed))
         if controls:
             results.add("controls", [T, nu], ("u", 0, nu))
-        sequence.run(T, B, inputs, uniforms, results.outputs, made, library.stream)
-        tell_notices(model)
-        return results.all()
-
-    def warm_start(self, call: Call, warm: Array, B: int) -> tuple[str, Any, int, int, bool]:
-        """Return the array of the sequence from which the solver begins."""
-        kinds = {"world": ("qacc", self.model.nv), "contact_step": ("impulse", 3 * self.model.nc)}
-        if self.op not in kinds:
-            raise ValueError(f"rollout: warm is for contacts, and {self.model.name} has none")
-        name, n = kinds[self.op]
-        array = call.array(warm, "warm")
-        shape = tuple(array.shape)
-        if shape not in ((n,), (1, n), (B, n)):
-            raise shape_error("rollout", "warm", shape, (B, n))
-        return name, call.library.memory(array, (1, n) if len(shape) == 1 else shape), 0, n, False
+        native = sequence.prepare(T, B, inputs, uniforms, results.outputs, made)
+        return PreparedRollout(model, native, results, library.stream, state, times)
 
     def observing_terms(self) -> tuple[Rollout, list[list[str]]]:
         """Return a Rollout that observes the cost of each term, and their names: of a step, of the last state."""
-        names: list[list[str]] = [[], []]
-
-        def squares(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
-            of_step = {} if self.residual is None else terms_of(self.residual(x, u, t, p), "residual")
-            last = self.terminal_residual
-            of_last = {} if last is None else terms_of(last(x, t, p), "terminal_residual")
-            names[:] = list(of_step), list(of_last)
-            return [0.5 * (symbols(r) @ symbols(r)) for r in (*of_step.values(), *of_last.values())]
-
+        squares, names = squares_of(self.residual, self.terminal_residual)
         roll = Rollout(
             self.model, self.dt, control=self.control, observe=squares, substeps=self.substeps,
             **{**self.options, "pairs": None},

@@ -130,3 +130,19 @@ def terms_of(value: Any, name: str) -> dict[str, Any]:
     if isinstance(value, dict):
         return {str(term): values_of(x, f"{name}: {term}") for term, x in value.items()}
     return {name: values_of(value, name)}
+
+
+def squares_of(residual: Function, last: Function) -> tuple[Callable[..., Any], list[list[str]]]:
+    """Return a function of half the squares of each term of the residuals, and, once it is traced, their names.
+
+    The names are those of a step, and those of the last state.
+    """
+    names: list[list[str]] = [[], []]
+
+    def squares(x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
+        of_step = {} if residual is None else terms_of(residual(x, u, t, p), "residual")
+        of_last = {} if last is None else terms_of(last(x, t, p), "terminal_residual")
+        names[:] = list(of_step), list(of_last)
+        return [0.5 * (symbols(r) @ symbols(r)) for r in (*of_step.values(), *of_last.values())]
+
+    return squares, names

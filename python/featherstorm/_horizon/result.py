@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class RolloutResult(NamedTuple):
     """Results of a rollout; None for results that were not requested.
 
-    costs         (B,) sums over the horizon, NaN where the last state is not finite
+    costs         (B,) sums over the horizon, infinite where they or the last state are not finite
     final         (B, nx) the last state: q, v, with a world act
     states        (B, T, nx) after each step
     observations  (B, T, n)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .._memory.library import Library
     from ..typing import Array
+    from .prepared import PreparedRollout
 
 
 class Samples:
@@ -53,6 +54,7 @@ class Samples:
             if library.readable
             else DeviceArray(self.memory, [K, nu], count, dtype, library.device, library.stream)
         )
+        self.prepared: dict[Any, PreparedRollout] = {}  # rollouts of the samples
         self.costs = library.column(library.cost_dtype(dtype), count)
 
     def draw(self, plans: Sequence[_featherstorm.SampledPlan]) -> Array:

@@ -334,21 +334,37 @@ class Planner:
     def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
         """Improve the plans; return for which there was no sample with a finite cost."""
         samples, plans = self.samples_in(library), self._plans
-        rollout = self._simulated if self.models > 1 else self.rollout
+        simulate = self.simulation(x, samples, given)
         failed = np.zeros(len(plans), bool)
         for _ in range(plans[0].iterations):
-            knots = samples.draw(plans)
-            if self.knots == self.horizon:
-                result = rollout(x, knots, **given)
-            elif getattr(self.rollout, "takes_knots", False):
-                options = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
-                result = rollout(x, knots, **options, **given)
-            else:
-                result = rollout(x, samples.controls(self.weights, *self._bounds()), **given)
+            samples.draw(plans)
+            result = simulate()
             failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
             if failed.all():
                 break
         return failed
+
+    def simulation(self, x: Array, samples: Samples, given: dict[str, Any]) -> Callable[[], Any]:
+        """Return a function that simulates the samples, as they are drawn when it is called."""
+        rollout, p = self._simulated if self.models > 1 else self.rollout, given.get("p")
+        # only the state, the time and p (np,) differ from an earlier plan
+        sizes: tuple[int, ...] = () if p is None else np.shape(p)
+        again = type(x) is np.ndarray and samples.library.readable and len(sizes) < 2 and given.get("warm") is None
+        key = rollout, tuple(x.shape), sizes
+        if again and key in samples.prepared:
+            samples.prepared[key].begin(x, given.get("t0", 0.0), p)
+            return samples.prepared[key].run
+        if self.knots < self.horizon and getattr(self.rollout, "takes_knots", False):
+            between = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
+            given = {**given, **between}
+        elif self.knots < self.horizon:
+            return lambda: rollout(x, samples.controls(self.weights, *self._bounds()), **given)
+        if not isinstance(rollout, Rollout):
+            return lambda: rollout(x, samples.knots, **given)
+        prepared = rollout._prepare(np.array(x) if again else x, samples.knots, **given)
+        if again:
+            samples.prepared[key] = prepared
+        return prepared.run
 
     def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""
@@ -375,7 +391,7 @@ class Planner:
 
     def options(self) -> dict[str, Any]:
         """Return the options of the update (host/planning/plan_updater.h); they may change between calls."""
-        spread = self.kind == "elite_mean" or self.spread().get("adapt", 0.0) > 0
+        spread = self.kind == "elite_mean" or getattr(self, "adapt", 0.0) > 0
         return {"kind": self.kind, "temperature": 1.0, "standardised": False, "elites": 1, "spread": spread}
 
     def spread(self) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""Rollouts whose arrays are open, and what they begin with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._evaluation.evaluation import check_quaternions, tell_notices
+from .._memory.arrays import shape_error
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .. import _featherstorm
+    from .._memory.arguments import Call
+    from ..model import Model
+    from ..typing import Array
+    from .result import Results, RolloutResult
+
+
+class PreparedRollout:
+    """A rollout whose arrays are open. Each run writes into the memory of the same result.
+
+    state   x0, as the rollout reads it
+    times   of the beginnings of the steps and of the end, from the first one [s]
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        native: _featherstorm.PreparedRun,
+        results: Results,
+        stream: int,
+        state: Array,
+        times: npt.NDArray[np.float64],
+    ) -> None:
+        self.model, self.native, self.results, self.stream = model, native, results, stream
+        self.state, self.times = state, times
+
+    def begin(self, x0: Array, t0: float, p: Array | None) -> None:
+        """Set what differs in the next run: on the CPU, of the same shapes, p the same for all instances."""
+        if self.model.quaternions:
+            check_quaternions(self.model, "rollout", "x0", x0.reshape(-1, x0.shape[-1]))
+        np.copyto(self.state, x0)
+        times = self.times + t0
+        self.native.set("t", times[:-1])
+        self.native.set("t_next", times[1:])
+        if p is not None:
+            self.native.set("p", np.asarray(p, self.state.dtype).astype(float))
+
+    def run(self) -> RolloutResult:
+        self.native.run(self.stream)
+        tell_notices(self.model)
+        return self.results.all()
+
+
+def warm_start(op: str, model: Model, call: Call, warm: Array, B: int) -> tuple[str, Any, int, int, bool]:
+    """Return the array of the sequence from which the solver begins."""
+    kinds = {"world": ("qacc", model.nv), "contact_step": ("impulse", 3 * model.nc)}
+    if op not in kinds:
+        raise ValueError(f"rollout: warm is for contacts, and {model.name} has none")
+    name, n = kinds[op]
+    array = call.array(warm, "warm")
+    shape = tuple(array.shape)
+    if shape not in ((n,), (1, n), (B, n)):
+        raise shape_error("rollout", "warm", shape, (B, n))
+    return name, call.library.memory(array, (1, n) if len(shape) == 1 else shape), 0, n, False
