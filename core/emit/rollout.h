@@ -61,7 +61,7 @@ struct RolloutProgram {
     int array;
     bool every_step = false;
   };
-  // An array that is filled with NaN at the end if one of other arrays is not finite.
+  // An array that is filled with infinity at the end if one of other arrays is not finite.
   struct Check {
     int array;
     std::vector<int> of;

@@ -126,7 +126,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       for (int k : f.of)
         for (long c = 0; c < arrays[k].components; c++) all = all && std::isfinite(memory(k)[c * padded + i]);
       for (long c = 0; !all && c < arrays[f.array].components; c++)
-        memory(f.array)[c * padded + i] = std::numeric_limits<Real>::quiet_NaN();
+        memory(f.array)[c * padded + i] = std::numeric_limits<Real>::infinity();
     }
   };
   // Repeat the stage for one pack of instances at a time, until none of them needs it. In instances that need it, the

@@ -86,7 +86,7 @@ class Sequence {
   long components(const std::string& name) const;
   // Append a stage; all its arrays must be declared.
   void stage(const Stage& stage);
-  // After the last step, set array `name` to NaN in instances where a number of the arrays `of` is not finite.
+  // After the last step, set array `name` to infinity in instances where a number of the arrays `of` is not finite.
   void finite(const std::string& name, const std::vector<std::string>& of);
 
   // Allow sorting the instances by the first number of array `name` between steps, so that instances that need a

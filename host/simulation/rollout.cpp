@@ -198,9 +198,9 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
     s.stage(added);
   }
   if (recorded(stages.observe)) s.stage(stage(stages.observe));
-  std::vector<std::string> state = {"q", "v"};
-  if (world) state.push_back("act");
-  s.finite("total", state);
+  std::vector<std::string> finite = {"total", "q", "v"};
+  if (world) finite.push_back("act");
+  s.finite("total", finite);
   return s;
 }
 

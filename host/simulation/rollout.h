@@ -106,7 +106,7 @@ struct RolloutArrays {
   const Controls* made = nullptr;                // replaces u: noise, or interpolated knots (controls.h)
   std::vector<double> p{};                       // the same for all instances
   std::map<std::string, ArrayRef> parameters{};  // of the robot, by name: (B, n) or one row for all
-  ArrayRef costs{};                              // (B, 1), NaN if the state is not finite
+  ArrayRef costs{};                              // (B, 1), infinite if the sum or the state is not finite
   ArrayRef q_final{}, v_final{}, act_final{};    // (B, nq), (B, nv), of a world (B, na)
   SequenceMemory q_states{}, v_states{}, used{}, observations{};  // after each control step
 };

@@ -81,7 +81,7 @@ struct Twin {
     a.components = components;
     return {name, a, every_step, components * b.stride()};
   }
-  // The largest difference between host and device, relative to the largest number; infinite where one is not finite.
+  // The largest difference between host and device, relative to the largest number; infinite where one alone is not finite.
   double difference(void* stream = nullptr) const {
     Buffer back(host.ref().precision, host.ref().instances, components * steps);
     copy(there.ref(), back.ref(), stream);
@@ -89,7 +89,7 @@ struct Twin {
     for (long k = 0; k < components * steps; k++)
       for (long i = 0; i < host.ref().instances; i++) {
         const double x = get(host, i, k), y = get(back, i, k);
-        if (std::isnan(x) && std::isnan(y)) continue;
+        if ((std::isnan(x) && std::isnan(y)) || (x == y && std::isinf(x))) continue;
         scale = std::max(scale, std::abs(x));
         worst = std::abs(x - y) <= HUGE_VAL ? std::max(worst, std::abs(x - y)) : HUGE_VAL;
       }

@@ -149,7 +149,7 @@ TEST(Rollout, FramesAreTheRobots) {
       EXPECT_NEAR(seen[18 * i + c], c < 12 ? pose[12 * (nf * i + frame) + c] : twist[6 * i + c - 12], 1e-12);
 }
 
-TEST(Rollout, AStateThatIsNotFiniteSpoilsItsCostAlone) {
+TEST(Rollout, AStateThatIsNotFiniteHasAnInfiniteCost) {
   const Robot robot = load("cartpole");
   Evaluator e(robot, {.threads = 1});
   RolloutOptions o;
@@ -161,7 +161,8 @@ TEST(Rollout, AStateThatIsNotFiniteSpoilsItsCostAlone) {
   const Results r{p, 2, 2, 2, 0};
   Rollout(e, o).run(T, B, r.arrays(q0.ref(), v0.ref(), u));
   const std::vector<double> costs = numbers_of(r.costs.ref());
-  for (long i = 0; i < B; i++) EXPECT_EQ(std::isnan(costs[i]), i == 5) << i;
+  for (long i = 0; i < B; i++) EXPECT_EQ(std::isfinite(costs[i]), i != 5) << i;
+  EXPECT_EQ(costs[5], INFINITY);
 }
 
 TEST(Rollout, NamesWhatDoesNotFit) {

@@ -149,13 +149,16 @@ def test_results_do_not_depend_on_batch_threads_or_layout():
     assert one(x0, U[:1], p=p).costs.shape == (5 * B,)
 
 
-def test_nan_stays_in_its_instance_and_is_in_its_cost():
+def test_an_instance_that_is_not_finite_has_an_infinite_cost():
     model, _, q, v, U, _ = problem("panda")
     roll = fs.Rollout(model, DT, lambda x, u, t, p: np.minimum(x[0], 1.0) * 0)
     good = roll(np.c_[q, v], U)
     v[9, 3] = np.nan
     bad = roll(np.c_[q, v], U)
-    assert np.isnan(bad.costs[9]) and np.array_equal(np.delete(bad.costs, 9), np.delete(good.costs, 9))
+    assert bad.costs[9] == np.inf and np.array_equal(np.delete(bad.costs, 9), np.delete(good.costs, 9))
+    # so has a cost that is not a number, although the state is finite
+    root = fs.Rollout(model, DT, lambda x, u, t, p: np.sqrt(x[0] - 10.0))
+    assert (root(np.c_[q, np.zeros_like(v)], U).costs == np.inf).all()
 
 
 def test_an_empty_batch():
