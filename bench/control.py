@@ -25,7 +25,7 @@ from mujoco.batch import Batch
 from mujoco.rollout import Rollout as MujocoRollout
 
 import featherstorm as fs
-from featherstorm.control import Acrobot, CartPole, Climb, Loop, PushBox, StandUp, Trot
+from featherstorm.control import Acrobot, CartPole, Climb, Crate, Jumps, Loop, PushBox, StandUp, Trot
 from featherstorm.planning import DIAL
 
 LATENCY = 0.02
@@ -69,6 +69,14 @@ CASES = {
     "go2, turn 1 rad/s, feet": Case(lambda: Trot(0.4, turn=1.0), turns, "mean turn error < 0.2 rad/s"),
     "go2, turn 1 rad/s, file": Case(lambda: Trot(0.4, turn=1.0, model="file"), turns, "mean turn error < 0.2 rad/s"),
     "go2, step of 8 cm": Case(Climb, beside=True),
+    "go2, jumps": Case(Jumps),
+    "go2, jumps, mass +20 %": Case(Jumps, conditions={"mass": 1.2}),
+    "go2, jumps of 0.8 m": Case(lambda: Jumps([(0.8, 0, 0)] * 4)),
+    "go2, jumps, file": Case(lambda: Jumps(model="file", samples=128), beside=True),
+    "go2, crate of 0.3 m": Case(lambda: Crate(0.3)),
+    "go2, crate of 0.4 m": Case(Crate, beside=True),
+    "go2, crate of 0.4 m, mass +20 %": Case(Crate, conditions={"mass": 1.2}),
+    "go2, crate of 0.6 m": Case(lambda: Crate(0.6)),
     "panda, push a box": Case(PushBox),
 }
 
@@ -105,6 +113,10 @@ def row_of(name, case, task, runs, samples=None, method="featherstorm", core=Non
         error = f"{worst:.3f}, {errors.max():.3f}; {along:.3f} m/s" if speeds else "-"
         if "turn" in name and speeds:
             error += f"; turn {np.mean([np.abs(v[:, 2] - task.p[2]).mean() for v in speeds]):.3f} rad/s"
+    elif isinstance(task, Jumps) and not isinstance(task, Crate):
+        landings = np.concatenate([run.velocities[-1] for run in found if len(run.velocities)] or [[np.nan]])
+        worst = float(np.nanmedian(landings))
+        error = f"landings within {worst:.3f} (median), {np.nanmax(landings):.3f} m (worst)"
     else:
         reached = [run.reached for run in found if run.reached is not None]
         worst = float(np.median(reached)) if reached else np.inf

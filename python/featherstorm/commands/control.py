@@ -5,6 +5,8 @@ control go2 --speed 0.5 --turn 0.5            turns while it walks
 control go2 --push 1.0 --mass 1.2             pushed three times, 20 % heavier than its model
 control go2 --model file                      the planner's model has all collision elements of the file
 control go2 --task stand-up                   stands up from its belly
+control go2 --task jumps                      jumps from place to place, once a second
+control go2 --task crate                      gets onto a crate of 40 cm
 control cartpole --view                       on a page in the browser
 control go2 --video trot.mp4                  writes a video
 control go2 --runs 20                         repeats it with other seeds
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 # robot -> its tasks, the default one first -> the class in featherstorm.control
 TASKS = {
-    "go2": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb"},
+    "go2": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb", "jumps": "Jumps", "crate": "Crate"},
     "go1": {"trot": "Trot"},
     "cartpole": {"swing-up": "CartPole"},
     "acrobot": {"swing-up": "Acrobot"},
@@ -44,8 +46,8 @@ TASKS = {
 }
 # options that apply only to some tasks
 ONLY = {
-    "speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot",), "within": ("trot",),
-    "push": ("trot", "stand-up", "climb"),
+    "speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot", "jumps"), "within": ("trot",),
+    "push": ("trot", "stand-up", "climb", "jumps", "crate"),
 }  # fmt: skip
 
 
@@ -53,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("robot", choices=TASKS, metavar="ROBOT", help=f"one of {', '.join(TASKS)}")
     tasks = ", ".join(dict.fromkeys(name for tasks in TASKS.values() for name in tasks))
     parser.add_argument("--task", metavar="NAME", help=f"one of {tasks} (default: the robot's first one of these)")
-    parser.add_argument("--model", help="of the planner of a trot: feet or file (default: feet; for a go1 file)")
+    parser.add_argument(
+        "--model", help="of the planner of a trot or of jumps: feet or file (default: feet; for a go1 file)"
+    )
     parser.add_argument("--speed", type=float, help="forward [m/s] (default: 0.8, climb: 0.5)")
     parser.add_argument("--side", type=float, help="to the left [m/s] (default: 0)")
     parser.add_argument("--turn", type=float, help="[rad/s] (default: 0)")
@@ -146,6 +150,10 @@ def report(found: list[Run], task: Task, options: argparse.Namespace) -> int:
                 f"velocity: error {np.nanmean(errors):.3f} m/s (root mean square in the plane from 2 s on, worst run {np.nanmax(errors):.3f}), "
                 f"mean {forward:.2f} m/s forward, {side:+.2f} m/s to the left, {turn:+.2f} rad/s"
             )
+    elif options.task == "jumps":
+        if landed := [run.velocities[-1] for run in found if len(run.velocities)]:
+            off = 100 * np.concatenate(landed)
+            print(f"landings: {np.nanmedian(off):.1f} cm from their places (median), {np.nanmax(off):.1f} cm (worst)")
     elif reached := [run.reached for run in found if run.reached is not None]:
         print(
             f"goal: held for {task.hold:g} s from {np.median(reached):.2f} s on (median), {max(reached):.2f} s (worst)"

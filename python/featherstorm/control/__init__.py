@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from .._optional import at_first_use
 
 __all__ = [
-    "Acrobot", "CartPole", "Climb", "Loop", "Plant", "PushBox", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
+    "Acrobot", "CartPole", "Climb", "Crate", "Jumps", "Loop", "Plant", "PushBox", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
     "film", "watch",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from .clock import drive_live
+    from .jumps import Crate, Jumps
     from .loop import Loop, drive
     from .plant import Plant
     from .push_box import PushBox
@@ -39,6 +40,8 @@ else:
             "Acrobot": "swing_up",
             "CartPole": "swing_up",
             "Climb": "trot",
+            "Crate": "jumps",
+            "Jumps": "jumps",
             "Loop": "loop",
             "Plant": "plant",
             "PushBox": "push_box",

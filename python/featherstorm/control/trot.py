@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..symbols import State, Symbols
     from .plant import Plant
+    from .quadruped import Robot
 
 PHASES = {"FL": 0.0, "RR": 0.0, "FR": 0.5, "RL": 0.5}  # diagonal legs move together
 CADENCE, LIFT, DUTY = 2.0, 0.08, 0.55  # steps a second; height of a step [m]; share of the time in stance
@@ -112,16 +113,11 @@ class Climb(Trot):
 
     def spec(self) -> Any:
         spec = super().spec()
-        spec.worldbody.add_geom(
-            name="step", type=mujoco.mjtGeom.mjGEOM_BOX, size=[2.0, 1.5, self.rise / 2], pos=[self.edge + 2.0, 0, self.rise / 2]
-        )  # fmt: skip
+        add_step(spec, "step", self.edge, (4.0, 3.0, self.rise))
         return spec
 
     def planner_spec(self) -> Any:
-        spec = super().planner_spec()
-        for leg in LEGS:
-            spec.geom(f"{leg}_calf").type = mujoco.mjtGeom.mjGEOM_CAPSULE  # a cylinder takes long beside a box
-        return spec
+        return with_capsules(super().planner_spec())
 
     def ground(self, x: Any) -> Any:
         return self.ramp(x, 0.02)
@@ -137,8 +133,29 @@ class Climb(Trot):
         return self.rise * np.clip((x - self.edge) / length, 0.0, 1.0)
 
     def is_reached(self, plant: Plant) -> bool:
-        feet = np.array([plant.position(f"{leg}_foot") for leg in LEGS])
-        return bool((feet[:, 0] > self.edge).all() and (feet[:, 2] > self.rise + self.robot.foot - SINKS).all())
+        return stands_above(self.robot, plant, self.edge, self.rise)
+
+
+def add_step(spec: Any, name: str, edge: float, size: tuple[float, float, float]) -> None:
+    """Add a box (length, width, height) [m] that stands on the ground behind x = edge to an MjSpec."""
+    length, width, height = size
+    spec.worldbody.add_geom(
+        name=name, type=mujoco.mjtGeom.mjGEOM_BOX, size=[length / 2, width / 2, height / 2],
+        pos=[edge + length / 2, 0, height / 2],
+    )  # fmt: skip
+
+
+def with_capsules(spec: Any) -> Any:
+    """Return an MjSpec of a robot, whose calves become capsules: a cylinder takes long beside a box."""
+    for leg in LEGS:
+        spec.geom(f"{leg}_calf").type = mujoco.mjtGeom.mjGEOM_CAPSULE
+    return spec
+
+
+def stands_above(robot: Robot, plant: Plant, edge: float, height: float) -> bool:
+    """Return whether all feet are behind x = edge, at a height or above it [m]."""
+    feet = np.array([plant.position(f"{leg}_foot") for leg in LEGS])
+    return bool((feet[:, 0] > edge).all() and (feet[:, 2] > height + robot.foot - SINKS).all())
 
 
 def swing_of(t: Symbols, leg: str) -> Any:
