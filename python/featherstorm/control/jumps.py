@@ -46,10 +46,13 @@ class Jumps(QuadrupedTask):
     robots = ("go2",)
     samples, horizon = 256, 20
     flight = 0.35, 0.65  # beginning and end, in parts of the period
-    lift, early = 0.1, 1.0  # height of the feet in the middle of a flight [m]; the part in which they gain the ground's
+    lift, early = (
+        0.12,
+        1.0,
+    )  # height of the feet in the middle of a flight [m]; the part in which they gain the ground's
     WEIGHTS: ClassVar[Mapping[str, float]] = {
         "place": 20.0,
-        "height": 10.0,
+        "height": 100.0,
         "upright": 1.0,
         "turn": 1.0,
         "sway": 0.002,
@@ -133,7 +136,7 @@ class Crate(Jumps):
         (f"{leg}_{part}", on) for leg in LEGS for part in ("foot", "calf", "thigh") for on in ("ground", "crate")
     ))  # fmt: skip
     edge, size = 0.99, (0.62, 0.92)  # [m]
-    WEIGHTS: ClassVar[Mapping[str, float]] = {**Jumps.WEIGHTS, "upright": 6.0, "turn": 5.0}
+    WEIGHTS: ClassVar[Mapping[str, float]] = {**Jumps.WEIGHTS, "height": 10.0, "upright": 6.0, "turn": 5.0}
 
     def __init__(self, rise: float = 0.4, **options: Any) -> None:
         self.rise = rise

@@ -37,7 +37,7 @@ class Trot(QuadrupedTask):
         "heading": 0.3,
         "upright": 0.5,
         "sway": 0.002,
-        "height": 10.0,
+        "height": 30.0,
         "posture": 0.02,
         "gait": 0.1,
     }
@@ -106,6 +106,7 @@ class Climb(Trot):
     models, robots = ("file",), ("go2",)
     pairs = tuple((f"{leg}_{part}", on) for leg in LEGS for part in ("foot", "calf") for on in ("ground", "step"))
     edge, rise = 1.0, 0.08  # [m]
+    WEIGHTS: ClassVar[Mapping[str, float]] = {**Trot.WEIGHTS, "height": 10.0}
     ahead = 0.25  # distance of a hip to the edge from which on its foot swings above it [m]
 
     def __init__(self, speed: float = 0.5, **options: Any) -> None:
