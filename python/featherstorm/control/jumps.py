@@ -46,10 +46,8 @@ class Jumps(QuadrupedTask):
     robots = ("go2",)
     samples, horizon = 256, 20
     flight = 0.35, 0.65  # beginning and end, in parts of the period
-    lift, early = (
-        0.12,
-        1.0,
-    )  # height of the feet in the middle of a flight [m]; the part in which they gain the ground's
+    lift = 0.12  # height of the feet in the middle of a flight [m]
+    early = 1.0  # part of a flight in which they gain the height of the ground
     WEIGHTS: ClassVar[Mapping[str, float]] = {
         "place": 20.0,
         "height": 100.0,
