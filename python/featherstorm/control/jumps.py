@@ -119,7 +119,7 @@ class Crate(Jumps):
     """The task: get onto a crate whose side is 1 m ahead. Success: all feet on it for half a second, within 6 s.
 
     The crate is that of DIAL-MPC's example, 0.62 m by 0.92 m; there it is 0.6 m high. The plan's path is a jump to the side of
-    the crate and one onto it. The planner's model has the crate.
+    the crate and one onto it. The planner's model has the crate. A fall is a trunk upside down.
 
     rise      height of the crate [m]
     options   of QuadrupedTask
