@@ -7,6 +7,7 @@
 // they overlap. Radii around the bodies shift a and b along n.
 #pragma once
 #include "core/convex/least_depth.h"
+#include "core/convex/parallel_cylinders.h"
 #include "core/convex/polish.h"
 
 namespace featherstorm {
@@ -73,6 +74,10 @@ FS_HD ConvexContact<T> convex_contact(ConvexBody<T, Hulls> A, ConvexBody<T, Hull
   const T around = A.radius + B.radius, reach = A.reach + B.reach + far;
   ConvexContact<T> c;
   if (reach * reach < dot(d, d)) return c;
+  if (sides_of_parallel_cylinders(A, B, [&](const T& distance, const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& n) {
+        c.distance = distance, c.a = a, c.b = b, c.n = n;
+      }))
+    return c;
   // relative to the origin of A, where numbers are small
   A.X.r = zero3<T>(), B.X.r = d;
   const T small = (A.reach + B.reach) * T(nothing<T>);

@@ -139,6 +139,35 @@ TEST(ConvexPairs, AgreeWithClosedForms) {
   }
 }
 
+TEST(ConvexPairs, SidesOfParallelCylindersAreThoseOfNearlyParallelOnes) {
+  Random random(9);
+  int overlaps = 0, gaps = 0;
+  for (int i = 0; i < 300; i++) {
+    const GeomContacts<double> c = geoms(GeomType::Cylinder, GeomType::Cylinder, random);
+    const Placement<double> X = random_place(random, 0.2);
+    const double r = c.geom[0].size.x() + c.geom[1].size.x(), h = c.geom[0].size.y() + c.geom[1].size.y();
+    const double angle = random.uniform(-pi, pi), x = r * random.uniform(0.8, 1.2), z = h * random.uniform(-0.7, 0.7);
+    Placement<double> Y = X;
+    Y.r = X.r + X.R * Vec3d(x * std::cos(angle), x * std::sin(angle), z);
+    const Placement<double> Z = turned(Y, i % 3, 1e-9);  // which is not parallel enough, for two of three
+    const Body A = convex_body(c, c.geom[0], X);
+    const ConvexContact<double> is = convex_contact(A, convex_body(c, c.geom[1], Y), 1.0),
+                                nearly = convex_contact(A, convex_body(c, c.geom[1], Z), 1.0);
+    if (x - r <= std::abs(z) - h + 1e-6) continue;  // a cap is nearer
+    EXPECT_NEAR(is.distance, x - r, 1e-13);
+    EXPECT_NEAR(is.distance, nearly.distance, 1e-8);
+    expect_vector(is.n, nearly.n, 1e-6);
+    expect_vector(is.b, Vec3d(is.a + is.n * is.distance), 1e-13);
+    // at half of the height that both share
+    const double below = std::max(-c.geom[0].size.y(), z - c.geom[1].size.y()),
+                 above = std::min(c.geom[0].size.y(), z + c.geom[1].size.y());
+    EXPECT_NEAR((X.R.transpose() * (is.a - X.r)).z(), (below + above) / 2, 1e-12);
+    overlaps += is.distance < 0, gaps += is.distance > 0;
+  }
+  EXPECT_GT(overlaps, 50);
+  EXPECT_GT(gaps, 50);
+}
+
 TEST(ConvexPairs, BoxesOverlapAsFarAsTheirAxesSay) {
   Random random(3);
   int found = 0;
