@@ -12,7 +12,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr const char* columns =
+constexpr const char* heading =
     "robot,op,precision,capability,per_multiprocessor,kernel,threads,order,blocks,warps,basis";
 constexpr const char* own_table =
 #include "host/compile/dispatch_table.inc"
@@ -33,7 +33,7 @@ DispatchRow row_of(const std::string& line, const std::string& where) {
   const auto require = [&](bool ok, const std::string& what) {
     if (!ok) throw Error(where + ": expected " + what + ", got '" + line + "'");
   };
-  require(c.size() == 11, std::string("eleven cells, ") + columns);
+  require(c.size() == 11, std::string("eleven cells, ") + heading);
   const auto number = [&](int cell) {
     char* end = nullptr;
     const long n = std::strtol(c[cell].c_str(), &end, 10);
@@ -76,7 +76,7 @@ void Dispatch::add(const std::string& table, const std::string& where) {
   for (std::string line; std::getline(lines, line);) {
     number++;
     if (line.ends_with('\r')) line.pop_back();
-    if (line.empty() || line[0] == '#' || line == columns) continue;
+    if (line.empty() || line[0] == '#' || line == heading) continue;
     rows_.push_back(row_of(line, where + ", line " + std::to_string(number)));
   }
 }

@@ -78,14 +78,14 @@ double difference(const std::vector<std::vector<double>>& a, const std::vector<s
 }
 
 template <class Real>
-void fill(const Buffer& b, const std::vector<std::vector<double>>& array) {
+void fill_buffer(const Buffer& b, const std::vector<std::vector<double>>& array) {
   const long padded = b.stride();
   for (std::size_t c = 0; c < array.size(); c++)
     for (long i = 0; i < padded; i++)  // the lanes after the last instance repeat it
       b.component<Real>(c)[i] = static_cast<Real>(array[c][std::min<std::size_t>(i, array[c].size() - 1)]);
 }
 template <class Real>
-void take(const Buffer& b, std::vector<std::vector<double>>& array) {
+void take_results(const Buffer& b, std::vector<std::vector<double>>& array) {
   for (std::size_t c = 0; c < array.size(); c++)
     for (std::size_t i = 0; i < array[c].size(); i++) array[c][i] = b.component<Real>(c)[i];
 }
@@ -139,7 +139,7 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   std::vector<Array> in, out;
   for (const auto& array : inputs.in) {
     const Buffer& b = buffers.emplace_back(precision, count, components(static_cast<long>(array.size())));
-    single ? fill<float>(b, array) : fill<double>(b, array);
+    single ? fill_buffer<float>(b, array) : fill_buffer<double>(b, array);
     in.push_back({b.ref().data, b.stride()});
   }
   std::vector<float> singles(inputs.uniforms.begin(), inputs.uniforms.end());
@@ -159,7 +159,7 @@ SampledArrays run_sampled(const BoundKernel& kernel, Precision precision, const 
   const long padded = (count + kernel.width - 1) / kernel.width * kernel.width;
   kernel.kernel(kernel.model, in.data(), out.data(), 1, 0, padded);
   for (std::size_t k = 0; k < results.size(); k++)
-    single ? take<float>(buffers[first + k], results[k]) : take<double>(buffers[first + k], results[k]);
+    single ? take_results<float>(buffers[first + k], results[k]) : take_results<double>(buffers[first + k], results[k]);
   return results;
 }
 
