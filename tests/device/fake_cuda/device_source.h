@@ -65,7 +65,7 @@ static void run_together(unsigned count) {
   if (__start_fake_cuda_shared)
     memset(__start_fake_cuda_shared, 0xff, size_t(__stop_fake_cuda_shared - __start_fake_cuda_shared));
   char* stacks = static_cast<char*>(malloc(size_t(count) * stack_bytes));
-  threads = new Thread[count]();
+  threads = static_cast<Thread*>(calloc(count, sizeof(Thread)));
   for (unsigned t = 0; t < count; t++) {
     getcontext(&threads[t].at);
     threads[t].at.uc_stack.ss_sp = stacks + size_t(t) * stack_bytes;
@@ -86,7 +86,7 @@ static void run_together(unsigned count) {
       done += threads[current].done;
     }
   }
-  delete[] threads;
+  free(threads);
   free(stacks);
 }
 }  // namespace fake_cuda
