@@ -79,8 +79,6 @@ def assert_same(there, here, tolerance):
 
 TASKS = {
     "world": Block,
-    "world, RK4": lambda: Block("RK4"),
-    "world, contacts found": WideBlock,
     "world, contacts found, RK4": lambda: WideBlock("RK4"),
     "tree": Short,
     "contacts": lambda: Legs(feet()),

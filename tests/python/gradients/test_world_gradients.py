@@ -287,8 +287,7 @@ OF_CONTACTS = {
 
 @pytest.mark.usefixtures("either_form")
 @pytest.mark.parametrize("names", OF_CONTACTS)
-@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-@pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
+@pytest.mark.parametrize(("integrator", "cone"), [("implicitfast", "pyramidal"), ("RK4", "elliptic")])
 def test_numbers_of_contacts_have_derivatives(integrator, cone, names):
     text = ARM.format(integrator=integrator, cone=cone, option="")
     # turned against their bodies, as MuJoCo has no other use of geom_quat

@@ -12,7 +12,7 @@ pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from batch_models import FLOATING, PENDULUM  # noqa: E402
-from device_batches import CLOSE, N, assert_close, assert_same, both, compiled, fs_stream, states  # noqa: E402
+from device_batches import N, assert_close, assert_same, both, compiled, fs_stream, states  # noqa: E402
 from touching_models import legged, linked, linked_numbers, stirred, varied  # noqa: E402
 
 import fake_cuda  # noqa: E402
@@ -88,8 +88,7 @@ def test_fields_that_differ(kind):
     assert len(cuda._variants.engines) == 1
 
 
-@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
-@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize(("dtype", "integrator"), [("float32", "Euler"), ("float64", "RK4")])
 def test_several_fields_together(dtype, integrator):
     cpu, cuda = legged_both(dtype, ("xpos", "qfrc_passive", "M"), integrator=integrator, density=0)
     names = "opt.gravity opt.timestep body_mass geom_friction dof_damping dof_frictionloss jnt_stiffness actuator_gainprm".split()
@@ -198,10 +197,9 @@ def test_which_simulations():
     assert np.ptp(np.asarray(cuda.qpos), axis=0).min() > 1e-3
 
 
-@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
-def test_bad_simulations_begin_anew_with_their_numbers(integrator):
+def test_bad_simulations_begin_anew_with_their_numbers():
     fields = ("xpos", "qacc", "qfrc_constraint", "actuator_force")
-    cpu, cuda = legged_both(fields=fields, integrator=integrator, density=0)
+    cpu, cuda = legged_both(fields=fields, integrator="RK4", density=0)
     differ(cpu, cuda, ["body_mass", "qpos0", "opt.timestep", "geom_friction"])
     rows, layout = np.array(cpu.rows()), cpu._memory.layout.columns
     for row, name, x in ((1, "qpos", np.nan), (2, "qvel", np.inf), (3, "qfrc_applied", 1e20), (4, "qvel", 1e11)):
@@ -226,8 +224,8 @@ def test_time_of_timesteps_that_change_does_not_drift():
     expected = np.full(2, 100 * b.model.opt.timestep)
     for k in (1, 2):
         b.expand("opt.timestep")[...] = k * h
-        b.step(nstep=1000)
-        expected += 1000 * (k * h).astype(float)
+        b.step(nstep=300)
+        expected += 300 * (k * h).astype(float)
     np.testing.assert_allclose(b.rows()[:, 0], expected, rtol=2e-7)
     np.testing.assert_allclose(np.asarray(b.time), expected, rtol=3e-7)
 
