@@ -172,7 +172,7 @@ void add_all_rows(const Problem& c, Solver& s) {
 // The most passes that a problem took, from a guess that is the solution or not.
 double solve_all(const std::vector<RowKind>& kinds, bool from_solution) {
   double most = 0;
-  for (unsigned seed = 0; seed < 300; seed++) {
+  for (unsigned seed = 0; seed < 100; seed++) {
     const int n = 1 + static_cast<int>(seed % 13);
     const Problem c = random_problem(n, 1 + static_cast<int>(seed % 22), seed, kinds);
     const ConstrainedAcceleration exact = dense_newton(c.dense, c.dense.a0, 100, 1e-15);

@@ -13,7 +13,7 @@ using namespace row_problems;
 // The most steps that a problem took.
 int solve_all(const std::vector<RowKind>& kinds) {
   int most = 0;
-  for (unsigned seed = 0; seed < 300; seed++) {
+  for (unsigned seed = 0; seed < 100; seed++) {
     const int n = 1 + static_cast<int>(seed % 13);
     const Problem c = random_problem(n, static_cast<int>(seed % 23), seed, kinds);
     const int r = c.rows.rows();

@@ -98,7 +98,7 @@ TEST_F(Emit, AllOrdersAgree) {
 
 // Every operation of the graph, conditions and jumps included: all the outputs of random programs.
 TEST_F(Emit, RandomProgramsAgreeInDouble) {
-  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 2; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Program p = examples::random_program(seed, 150, true);
     check(p, greedy_order(p), {8, true}, 1, 2, 1e-9);
