@@ -1,3 +1,6 @@
+//   solver_cases some    launches of the float kernels, all solutions by the kernel of both laws
+//   solver_cases all     also of the double kernels and of those of MuJoCo's law alone
+//
 // Writes launches of the contact solver's kernels as JSON lines for test_solver_sass.py: the bytes of the parameters, the memory they
 // point to, how much working memory there is, and what the host's solver makes of the same instances, with a tolerance.
 //
@@ -172,11 +175,13 @@ template <class Real, SolverAlgorithm text> void write_case(const SolverCase& of
   std::fflush(stdout);
 }
 
+bool all_kernels = false;
 template <SolverAlgorithm text> void write_both(const SolverCase& c) {
-  write_case<float, text>(c), write_case<double, text>(c);
+  write_case<float, text>(c);
+  if (all_kernels) write_case<double, text>(c);
 }
 void write_solution(const SolverCase& c) {
-  if (c.rigid) write_both<SolverAlgorithm::solution>(c);
+  if (c.rigid || !all_kernels) write_both<SolverAlgorithm::solution>(c);
   else write_both<SolverAlgorithm::soft>(c);
 }
 void write_derivatives(const SolverCase& c) {
@@ -201,8 +206,7 @@ void write_all() {
   }
   RigidLaw<double> law;
   write_solution({"rigid law", small_robot(-0.2, true), 1, 0, law});
-  // the kernel of all laws
-  write_both<SolverAlgorithm::solution>({"few rows, both laws", small_robot(-0.2, false), 1});
+  if (all_kernels) write_both<SolverAlgorithm::solution>({"few rows, both laws", small_robot(-0.2, false), 1});
   write_solution({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
   write_derivatives({"legs", with_touching_world(load("go2"), {}), 1, -0.18});
   write_solution({"humanoid", with_touching_world(load("g1"), {}), 1, -0.3});
@@ -213,4 +217,7 @@ void write_all() {
 }  // namespace
 }  // namespace featherstorm::testing
 
-int main() { featherstorm::testing::write_all(); }
+int main(int count, char** arguments) {
+  featherstorm::testing::all_kernels = count > 1 && std::string(arguments[1]) == "all";
+  featherstorm::testing::write_all();
+}

@@ -1,6 +1,6 @@
 """Compiles the specialised kernels of the built-in robots and compares what they take with specialised.csv.
 
-    specialised.py check PROGRAM          those for sm_90 with NVRTC, a few for sm_80, and with nvcc where it is found
+    specialised.py check PROGRAM          those of some robots for sm_90 with NVRTC, a few for sm_80, and with nvcc where it is found
     specialised.py check PROGRAM --all    all of them, and whether the forms in the table are still the best ones
     specialised.py write PROGRAM [NAME]   writes specialised.csv, or only its rows of kernels whose names hold NAME
 
@@ -33,8 +33,10 @@ COLUMNS = [
     "shared",
 ]
 TARGETS = ["sm_80", "sm_90"]
-SECOND_TARGET = ["iiwa14/", "go2/fd/"]  # what a check without --all compiles for sm_80
-BY_NVCC = ["iiwa14/fd/float", "iiwa14/fd/double", "go2/step/float", "atlas/crba/float"]
+# what a check without --all compiles: robots for sm_90, kernels for sm_80 and by nvcc
+ROBOTS = ["cartpole/", "iiwa14/", "go2/", "atlas/"]
+SECOND_TARGET = ["iiwa14/fd/", "go2/fd/"]
+BY_NVCC = ["iiwa14/fd/double", "go2/step/float"]
 
 
 def head():
@@ -127,7 +129,7 @@ def check(program, everything):
     if missing:
         sys.exit(f"{TABLE.name} has not the rows of `specialised_kernels list`: {sorted(missing)}")
     for target in TARGETS:
-        wanted = [n for n in names if everything or target == "sm_90" or any(n.startswith(s) for s in SECOND_TARGET)]
+        wanted = [n for n in names if everything or n.startswith(tuple(ROBOTS if target == "sm_90" else SECOND_TARGET))]
         if everything:
             rows = rows_of(call(program, "choose", target, *wanted))
             faults += [

@@ -81,11 +81,8 @@ void write_case(const Nvrtc& compiler, const Robot& robot, int op, std::string_v
       expected.tolerances().c_str(), hex(code.image.data(), code.image.size()).c_str(), expected.values().c_str());
 }
 
-// Rows of the books whose kernels for the panda have 15,000 instructions or more, a third of all and half of NVRTC's time.
-constexpr std::string_view long_rows[] = {"fd_second_derivatives", "coriolis_matrix_second_rate", "dormand_prince",
-                                          "rnea_second_derivatives", "hybrid_derivatives"};
-
-// Operations of the small robot, the heavy ones of larger ones, long rows of the books of an arm of four joints.
+// The engine's operations of a small robot and the heavy ones of larger robots, or the books' operations of an arm of four joints, which
+// NVRTC compiles in half the time that it takes for the panda.
 int write_cases(bool books) {
   const Nvrtc compiler;
   if (!compiler.missing().empty()) return std::puts(compiler.missing().c_str()), 77;
@@ -95,10 +92,8 @@ int write_cases(bool books) {
   const Robot arm = random_robot(11, o);
   for_every_op([&](auto op, int index) {
     using Op = decltype(op);
-    if (books != info_of(index).common && available<Op>(small.model)) {
-      const bool is_long = std::find(std::begin(long_rows), std::end(long_rows), Op::info.name) != std::end(long_rows);
-      write_case<Op>(compiler, books && is_long ? arm : small, index, "trace");
-    }
+    const Robot& robot = books ? arm : small;
+    if (books != info_of(index).common && available<Op>(robot.model)) write_case<Op>(compiler, robot, index, "trace");
     if (books) return;
     const std::string_view name = Op::info.name;
     if (name == "rnea" || name == "crba" || name == "fd" || name == "step")

@@ -1,7 +1,7 @@
 """Results of the machine code of the contact solver's kernels, without a GPU.
 
-    test_solver_sass.py CASES OBJECT...   CASES: the program solver_cases; OBJECT: object files of cuda/kernels/contact_solver.cu with
-                                          sm_90 code
+    test_solver_sass.py CASES some|all OBJECT...   CASES: the program solver_cases; some|all: the kernels that it writes launches of;
+                                                   OBJECT: object files of cuda/kernels/contact_solver.cu with sm_90 code
 
 Needs nvdisasm (interpreter/disassembly.py); exit status 77 without it.
 """
@@ -15,7 +15,7 @@ from interpreter.machine import constant_bank
 from machine_code_cases import check
 
 
-def main(program, objects):
+def main(program, kernels, objects):
     nvdisasm = find_nvdisasm()
     if not nvdisasm:
         print("skipped: there is no nvdisasm (pip install nvidia-cuda-nvdisasm)")
@@ -33,11 +33,11 @@ def main(program, objects):
         parameters = bytes.fromhex(case["model"]), bytes.fromhex(case["arguments"])
         return functions[case["kernel"]], constant_bank(*parameters, threads=64, blocks=1)
 
-    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run([program, kernels], capture_output=True, text=True, check=True).stdout.splitlines()
     return check(lines, lambda case: f"{case['kernel']}, {case['case']}", launch, "launches")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -247,12 +247,12 @@ void write_legged(const Writer& w) {
   const FusedStage equations{kept(found.equations)},
       advance{kept(found.advance), {{"q", "q_next"}, {"v", "v_next"}, {"act", "act_next"}}};
   const FusedKernel before({equations});
-  w.write_both("go2/equations", before, states, before, 1);
-  w.write_both("go2/advance", FusedKernel({advance}), states, before, 1);
+  w.write<float>("go2/equations", before, states, before, 1);
+  w.write<float>("go2/advance", FusedKernel({advance}), states, before, 1);
   const EnvironmentStages task = falling_task(m, 4);
   const auto stage = [](const EnvironmentStage& s) { return FusedStage{kept(s.program), s.swaps, s.needed}; };
-  w.write<float>("go2/environment/pass", FusedKernel({advance, stage(task.pass[0]), equations}), states, before, 2);
-  w.write<float>("go2/environment/after", FusedKernel({advance, stage(task.after[0])}), states, before, 2);
+  w.write<float>("go2/environment/pass", FusedKernel({advance, stage(task.pass[0]), equations}), states, before, 1);
+  w.write<float>("go2/environment/after", FusedKernel({advance, stage(task.after[0])}), states, before, 1);
   w.write_both("go2/environment/restart", FusedKernel({stage(task.after[1])}), states, before, 4);
 }
 
