@@ -25,7 +25,21 @@ from mujoco.batch import Batch
 from mujoco.rollout import Rollout as MujocoRollout
 
 import featherstorm as fs
-from featherstorm.control import Acrobot, CartPole, Climb, Crate, Jumps, Loop, PushBox, StandUp, Trot
+from featherstorm.control import (
+    Acrobot,
+    CartPole,
+    Climb,
+    Crate,
+    G1Stand,
+    G1Step,
+    G1Walk,
+    HumanoidStandUp,
+    Jumps,
+    Loop,
+    PushBox,
+    StandUp,
+    Trot,
+)
 from featherstorm.planning import DIAL
 
 LATENCY = 0.02
@@ -78,6 +92,12 @@ CASES = {
     "go2, crate of 0.4 m, mass +20 %": Case(Crate, conditions={"mass": 1.2}),
     "go2, crate of 0.6 m": Case(lambda: Crate(0.6)),
     "panda, push a box": Case(PushBox),
+    "g1, stand": Case(G1Stand),
+    "g1, stand, pushes 0.5 m/s": Case(G1Stand, conditions={"push": 0.5}),
+    "g1, step in place": Case(G1Step),
+    "g1, walk 0.4 m/s": Case(G1Walk),
+    "humanoid, stand up": Case(HumanoidStandUp),
+    "g1, walk 0.4 m/s, mass +20 %": Case(G1Walk, conditions={"mass": 1.2}),
 }
 
 
@@ -110,7 +130,8 @@ def row_of(name, case, task, runs, samples=None, method="featherstorm", core=Non
         speeds = [run.velocities for run in found if run.fell is None and len(run.velocities)]
         along = np.mean([np.abs(v[:, 0] - task.p[0]).mean() for v in speeds]) if speeds else np.nan
         worst = float(errors.mean()) if np.isfinite(errors).all() else np.inf
-        error = f"{worst:.3f}, {errors.max():.3f}; {along:.3f} m/s" if speeds else "-"
+        forward = f"; {along:.3f} m/s" if task.unit == "m/s" else f" {task.unit}"
+        error = f"{worst:.3f}, {errors.max():.3f}{forward}" if speeds else "-"
         if "turn" in name and speeds:
             error += f"; turn {np.mean([np.abs(v[:, 2] - task.p[2]).mean() for v in speeds]):.3f} rad/s"
     elif isinstance(task, Jumps) and not isinstance(task, Crate):

@@ -7,6 +7,7 @@ control go2 --model file                      the planner's model has all collis
 control go2 --task stand-up                   stands up from its belly
 control go2 --task jumps                      jumps from place to place, once a second
 control go2 --task crate                      gets onto a crate of 40 cm
+control g1 --task walk --speed 0.3            a G1 walks
 control cartpole --view                       on a page in the browser
 control go2 --video trot.mp4                  writes a video
 control go2 --runs 20                         repeats it with other seeds
@@ -40,14 +41,16 @@ if TYPE_CHECKING:
 TASKS = {
     "go2": {"trot": "Trot", "stand-up": "StandUp", "climb": "Climb", "jumps": "Jumps", "crate": "Crate"},
     "go1": {"trot": "Trot"},
+    "g1": {"stand": "G1Stand", "step": "G1Step", "walk": "G1Walk"},
+    "humanoid": {"stand-up": "HumanoidStandUp"},
     "cartpole": {"swing-up": "CartPole"},
     "acrobot": {"swing-up": "Acrobot"},
     "panda": {"push": "PushBox"},
 }
 # options that apply only to some tasks
 ONLY = {
-    "speed": ("trot", "climb"), "side": ("trot",), "turn": ("trot",), "model": ("trot", "jumps"), "within": ("trot",),
-    "push": ("trot", "stand-up", "climb", "jumps", "crate"),
+    "speed": ("trot", "climb", "walk"), "side": ("trot",), "turn": ("trot",), "model": ("trot", "jumps"),
+    "within": ("trot", "walk"), "push": ("trot", "stand-up", "climb", "jumps", "crate", "stand", "step", "walk"),
 }  # fmt: skip
 
 
@@ -58,13 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", help="of the planner of a trot or of jumps: feet or file (default: feet; for a go1 file)"
     )
-    parser.add_argument("--speed", type=float, help="forward [m/s] (default: 0.8, climb: 0.5)")
+    parser.add_argument("--speed", type=float, help="forward [m/s] (default: 0.8, climb: 0.5, walk: 0.4)")
     parser.add_argument("--side", type=float, help="to the left [m/s] (default: 0)")
     parser.add_argument("--turn", type=float, help="[rad/s] (default: 0)")
     parser.add_argument("--seconds", type=seconds, help="of a run (default: as the task says)")
     parser.add_argument("--runs", type=positive, default=1, help="with seeds from --seed on (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--push", type=float, help="size of three pushes of each run of a quadruped [m/s]")
+    parser.add_argument("--push", type=float, help="size of three pushes of each run of a legged robot [m/s]")
     parser.add_argument("--mass", type=float, default=1.0, help="factor of the robot's masses (default: %(default)s)")
     parser.add_argument(
         "--friction", type=float, help="of the robot's geoms and the ground (default: those of its file)"
@@ -75,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=positive, help="of an iteration (default: as the task says)")
     parser.add_argument("--iterations", type=positive, help="of a plan (default: as the task says)")
     parser.add_argument("--threads", type=positive, default=1, help="of the planner (default: %(default)s)")
-    parser.add_argument("--within", type=seconds, help="error of a trot's success [m/s] (default: 0.1)")
+    parser.add_argument("--within", type=seconds, help="error of success [m/s] (default: trot 0.1, walk 0.15)")
     parser.add_argument("--video", metavar="FILE", help="writes a video of the first run, such as trot.mp4")
     parser.add_argument("--view", action="store_true", help="shows one run on a page in the browser, until Ctrl-C")
 
@@ -141,11 +144,14 @@ def report(found: list[Run], task: Task, options: argparse.Namespace) -> int:
     print(f"{options.robot} {options.task}: {succeeded} of {len(found)} runs succeeded, {len(falls)} falls")
     for run in falls[:3]:
         print(f"  fell after {run.fell:.2f} s")
-    if task.hold is None:
+    if task.hold is None and task.unit == "m":
+        away = [run.error for run in found]
+        print(f"place: {np.nanmean(away):.3f} m from the first one (root mean square, worst run {np.nanmax(away):.3f})")
+    elif task.hold is None:
         errors = np.array([run.error for run in found])
         speeds = np.concatenate([run.velocities for run in found if len(run.velocities)] or [np.zeros((0, 3))])
         if len(speeds):
-            forward, side, turn = speeds.mean(axis=0)
+            forward, side, turn = speeds.mean(axis=0)[:3]
             print(
                 f"velocity: error {np.nanmean(errors):.3f} m/s (root mean square in the plane from 2 s on, worst run {np.nanmax(errors):.3f}), "
                 f"mean {forward:.2f} m/s forward, {side:+.2f} m/s to the left, {turn:+.2f} rad/s"

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 from .._optional import at_first_use
 
 __all__ = [
-    "Acrobot", "CartPole", "Climb", "Crate", "Jumps", "Loop", "Plant", "PushBox", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
+    "Acrobot", "CartPole", "Climb", "Crate", "G1Stand", "G1Step", "G1Task", "G1Walk", "HumanoidStandUp", "Jumps", "Loop", "Plant", "PushBox", "QuadrupedTask", "Receding", "Run", "StandUp", "Task", "Trot", "drive", "drive_live",
     "film", "watch",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from .biped import G1Stand, G1Step, G1Task, G1Walk
     from .clock import drive_live
+    from .humanoid import HumanoidStandUp
     from .jumps import Crate, Jumps
     from .loop import Loop, drive
     from .plant import Plant
@@ -42,6 +44,11 @@ else:
             "Climb": "trot",
             "Crate": "jumps",
             "Jumps": "jumps",
+            "G1Stand": "biped",
+            "G1Step": "biped",
+            "G1Task": "biped",
+            "G1Walk": "biped",
+            "HumanoidStandUp": "humanoid",
             "Loop": "loop",
             "Plant": "plant",
             "PushBox": "push_box",

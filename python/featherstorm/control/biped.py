@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..symbols import State, Symbols
+    from .._world.state import WorldState as State
+    from ..symbols import Symbols
     from .run import Run
 
     Array = npt.NDArray[np.float64]
@@ -141,9 +142,11 @@ class G1Task(Task):
 
     speed     forward, along the world's x [m/s]
     threads   of the planner
+
+    p         (1,) parameter of the cost: speed
     """
 
-    samples, horizon = 128, 20
+    samples, horizon = 64, 20
     WEIGHTS: ClassVar[Mapping[str, float]] = {
         "velocity": 1.0,
         "place": 10.0,
@@ -158,10 +161,10 @@ class G1Task(Task):
         "flat": 2.0,
         "gait": 500.0,
     }
-    speed = 0.0
 
-    def __init__(self, *, threads: int = 1, **options: Any) -> None:
+    def __init__(self, speed: float = 0.0, *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)
+        self.p = np.array([speed])
         self.rest, self.spread = STANCE[:LEGS], 0.4 * REACH
         self.lower, self.upper = self.rest - REACH, self.rest + REACH
         self.model = loading.from_mujoco(g1(self.dt, coarse=True).compile(), "g1", threads)
@@ -174,8 +177,7 @@ class G1Task(Task):
 
     def control(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         """Return the targets of the legs: those of the plan and of the gait."""
-        _, _, _, off = capture(x)
-        return u + np.array(stepping(t, self.size(off)))
+        return u + np.array(stepping(t, self.size(capture(x)[2])))
 
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         """Return the cost of a control step: velocity and place, posture, and the feet's heights and places.
@@ -183,16 +185,16 @@ class G1Task(Task):
         A foot lands where the next step of a linear inverted pendulum keeps the velocity (Englsberger et al. 2015,
         "Three-Dimensional Bipedal Walking Control Based on Divergent Component of Motion").
         """
-        w, v, (com, point, middle, off) = self.weights, x.sensor("com_velocity"), capture(x)
-        total = w["velocity"] * ((v[0] - self.speed) ** 2 + v[1] ** 2)
-        total = total + w["home"] * ((com[0] - self.speed * t) ** 2 + com[1] ** 2)
+        w, v, (com, point, off) = self.weights, x.sensor("com_velocity"), capture(x)
+        total = w["velocity"] * ((v[0] - p[0]) ** 2 + v[1] ** 2)
+        total = total + w["home"] * ((com[0] - p[0] * t) ** 2 + com[1] ** 2)
         total = total + w["capture"] * off**2
         R, size, growth = x.rotation("pelvis"), self.size(off), np.exp(OMEGA * STRIDE / 2)
         total = total + w["upright"] * (R[2, 0] ** 2 + R[2, 1] ** 2) + w["height"] * (x.q[2] - PELVIS) ** 2
         total = total + w["heading"] * R[1, 0] ** 2 + w["spin"] * (x.v[3:6] @ x.v[3:6])
         total = total + w["posture"] * np.sum((u - self.rest) ** 2)
         total = total + w["joints"] * np.sum((x.q[7 : 7 + LEGS] - self.rest) ** 2)
-        behind, beside = self.speed * STRIDE / 2 / (growth - 1), WIDTH / (growth + 1)
+        behind, beside = p[0] * STRIDE / 2 / (growth - 1), WIDTH / (growth + 1)
         for side, sign in SIDES.items():
             foot, part, R = x.site(f"{side}_foot"), swing_of(t, side), x.rotation(f"{side}_ankle_roll_link")
             total = total + w["flat"] * (R[2, 0] ** 2 + R[2, 1] ** 2)
@@ -220,13 +222,12 @@ class G1Task(Task):
         return np.array([*plant.com_velocity[:2], plant.data.qvel[5], *plant.data.qpos[:2], *feet])
 
 
-def capture(x: State) -> tuple[Any, Any, Any, Any]:
-    """Return the centre of mass (3), capture point (2), the middle of the feet (2), and the distance of both [m]."""
+def capture(x: State) -> tuple[Any, Any, Any]:
+    """Return the centre of mass (3), the capture point (2), and its distance from the middle of the feet [m]."""
     com = x.sensor("com")
     point = com[:2] + x.sensor("com_velocity")[:2] / OMEGA
-    middle = 0.5 * (x.site("left_foot") + x.site("right_foot"))[:2]
-    away = point - middle
-    return com, point, middle, np.sqrt(away @ away + 1e-12)
+    away = point - 0.5 * (x.site("left_foot") + x.site("right_foot"))[:2]
+    return com, point, np.sqrt(away @ away + 1e-12)
 
 
 class G1Walk(G1Task):
@@ -239,12 +240,11 @@ class G1Walk(G1Task):
     WEIGHTS: ClassVar[Mapping[str, float]] = {**G1Task.WEIGHTS, "velocity": 5.0, "home": 2.5}
 
     def __init__(self, speed: float = 0.4, **options: Any) -> None:
-        self.speed, self.p = speed, np.array([speed])
-        super().__init__(**options)
+        super().__init__(speed, **options)
 
     def error(self, plant: Plant) -> float:
-        assert isinstance(plant, G1)
-        return float(np.hypot(plant.com_velocity[0] - self.speed, plant.com_velocity[1]))
+        assert isinstance(plant, G1) and self.p is not None
+        return float(np.hypot(plant.com_velocity[0] - self.p[0], plant.com_velocity[1]))
 
 
 class G1Step(G1Task):

@@ -19,7 +19,7 @@ class Plant:
 
     model          a mujoco.MjModel; it is copied
     mass           factor of all masses and inertias
-    friction       of all geoms; None: those of the model
+    friction       of all geoms and pairs; None: those of the model
 
     data   the mujoco.MjData;  time [s]
     """
@@ -35,6 +35,7 @@ class Plant:
             mujoco.mj_setConst(self.model, self.data)
         if friction is not None:
             self.model.geom_friction[:, 0] = friction
+            self.model.pair_friction[:, :2] = friction
 
     @property
     def time(self) -> float:
