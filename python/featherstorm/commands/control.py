@@ -145,8 +145,8 @@ def report(found: list[Run], task: Task, options: argparse.Namespace) -> int:
     for run in falls[:3]:
         print(f"  fell after {run.fell:.2f} s")
     if task.hold is None and task.unit == "m":
-        away = [run.error for run in found]
-        print(f"place: {np.nanmean(away):.3f} m from the first one (root mean square, worst run {np.nanmax(away):.3f})")
+        if away := [run.error for run in found if np.isfinite(run.error)]:
+            print(f"place: {np.mean(away):.3f} m from the first one (root mean square, worst run {max(away):.3f})")
     elif task.hold is None:
         errors = np.array([run.error for run in found])
         speeds = np.concatenate([run.velocities for run in found if len(run.velocities)] or [np.zeros((0, 3))])

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import loading
 from ..rollout import Rollout
-from ..tasks.velocity_robots import FLOOR, g1_spec, hinges
+from ..tasks.velocity_robots import FLOOR, decorate, g1_spec, hinges, solids
 from .plant import Plant
 from .task import Task
 
@@ -30,7 +30,7 @@ LEGS = 12  # number of joints of both legs, which are the first ones of the file
 LEG = (-0.312, 0.0, 0.0, 0.669, -0.363, 0.0)
 STANCE = np.array([*LEG, *LEG, 0, 0, 0, 0.2, 0.2, 0, 0.6, 0, 0, 0, 0.2, -0.2, 0, 0.6, 0, 0, 0])
 # By a part of the joint's name: stiffness [N m/rad] and damping [N m s/rad] of the motors. Those of the legs are the
-# gains of unitree_rl_gym (deploy/deploy_real/configs/g1.yaml), that of the waist's pitch is higher.
+# gains of unitree_rl_gym (deploy/deploy_real/configs/g1.yaml); those of waist and arms are ours.
 GAINS = {
     "hip": (100, 2), "knee": (150, 4), "ankle": (40, 2), "waist": (150, 4), "shoulder": (40, 2), "elbow": (40, 2), "wrist": (10, 0.5),
 }  # fmt: skip
@@ -48,7 +48,7 @@ SAFE = 0.04, 0.08  # distances of the capture point from the feet's middle where
 
 def g1(timestep: float, coarse: bool) -> Any:
     """Return an MjSpec of the G1 on a floor. coarse: for a planner, whose upper body is rigid, in the stance."""
-    spec = g1_spec(timestep)
+    spec = g1_spec(timestep, drawn=not coarse)
     spec.option.integrator, spec.option.disableflags = mujoco.mjtIntegrator.mjINT_IMPLICITFAST, 0
     for actuator in spec.actuators:
         stiff, damp = next(gains for part, gains in GAINS.items() if part in actuator.name)
@@ -63,6 +63,9 @@ def g1(timestep: float, coarse: bool) -> Any:
         weld(spec)
     else:
         spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 100.0
+        for geom in solids(spec):
+            geom.group = 0 if geom.name == FLOOR else 3  # meshes are drawn in their place
+        decorate(spec)
     return spec
 
 
@@ -182,7 +185,7 @@ class G1Task(Task):
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         """Return the cost of a control step: velocity and place, posture, and the feet's heights and places.
 
-        A foot lands where the next step of a linear inverted pendulum keeps the velocity (Englsberger et al. 2015,
+        The place is the origin, carried on at the commanded speed. A foot lands where the next step of a linear inverted pendulum keeps the velocity (Englsberger et al. 2015,
         "Three-Dimensional Bipedal Walking Control Based on Divergent Component of Motion").
         """
         w, v, (com, point, off) = self.weights, x.sensor("com_velocity"), capture(x)
