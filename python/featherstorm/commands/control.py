@@ -127,7 +127,8 @@ def make(options: argparse.Namespace) -> Task:
     for name, those in ONLY.items():
         value = getattr(options, name)
         if value is not None and options.task not in those:
-            raise ValueError(f"--{name} is for {' and '.join(those)}, not for {options.task}")
+            among = ", ".join(those[:-1]) + " and " if those[1:] else ""
+            raise ValueError(f"--{name} is for {among}{those[-1]}, not for {options.task}")
         if value is not None and name not in ("within", "push"):
             given[name] = value
     if options.robot in ("go1", "go2"):

@@ -305,12 +305,12 @@ def test_control_has_tasks_with_rules_of_their_own(capsys):
     assert code == 1 and "0 of 1 runs succeeded" in out
     for arguments, message in (
         (["go2", "--task", "hop"], "--task is 'hop', expected one of trot, stand-up, climb, jumps, crate for a go2"),
-        (["go2", "--task", "stand-up", "--speed", "1"], "--speed is for trot and climb, not for stand-up"),
+        (["go2", "--task", "stand-up", "--speed", "1"], "--speed is for trot, climb and walk, not for stand-up"),
         (["cartpole", "--model", "feet"], "--model is for trot and jumps, not for swing-up"),
         (["go2", "--model", "mesh"], "Trot: model is 'mesh', expected 'feet' or 'file' for a go2"),
         (["go2", "--view", "--clock"], "--clock has no video, no page"),
         (["go2", "--view", "--runs", "2"], "--view shows one run on a page: leave out --video, --runs"),
-        (["panda", "--push", "1"], "--push is for trot and stand-up and climb and jumps and crate, not for push"),
+        (["panda", "--push", "1"], "--push is for trot, stand-up, climb, jumps, crate"),
     ):
         code, _, err = run(capsys, "control", *arguments)
         assert code == 1 and message in err
