@@ -88,7 +88,7 @@ FS_HD void contact_weights(const auto& contacts, const auto& A, const auto& acti
   }
 }
 
-// Projects (x, y) to the nearest point of the disc of radius `radius` about 0. Vectors shorter than 1e-15 count as 0.
+// Projects (x, y) to the nearest point of the disc of radius `radius` about 0. A length below 1e-15 counts as 1e-15.
 template <class T> FS_HD void project_on_disc(const T& radius, T& x, T& y) {
   const T square = max(x * x + y * y, T(1e-30));
   const T scale = min(radius * rcp(sqrt(square)), T(1.0));

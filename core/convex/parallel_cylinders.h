@@ -12,7 +12,7 @@
 namespace featherstorm {
 
 // Axes with a smaller sine of the angle between them count as parallel.
-inline constexpr double parallel = 1e-12;
+inline constexpr double parallel_sine = 1e-12;
 
 // Calls found(distance, a, b, n) with the points on both sides, if the bodies are such cylinders and nearest there.
 //
@@ -21,7 +21,7 @@ template <class T, class Hulls>
 FS_HD bool sides_of_parallel_cylinders(const ConvexBody<T, Hulls>& A, const ConvexBody<T, Hulls>& B, auto&& found) {
   if (A.type != GeomType::Cylinder || B.type != GeomType::Cylinder) return false;
   const Vec3<T> k = axis_of(A.X, 2), tilt = cross(k, axis_of(B.X, 2)), d = B.X.r - A.X.r;
-  if (T(parallel * parallel) < dot(tilt, tilt)) return false;
+  if (T(parallel_sine * parallel_sine) < dot(tilt, tilt)) return false;
   const T z = dot(k, d);
   const Vec3<T> across = d - k * z;
   const T x = sqrt(dot(across, across)), distance = x - A.size.x() - B.size.x(), heights = A.size.y() + B.size.y();

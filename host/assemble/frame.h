@@ -1,8 +1,8 @@
 // Places of a kernel's values in memory that only it uses, the frame.
 //
-// A long kernel is bound by the bytes of its instructions, because all of them come from the second cache for a few vectors of instances.
-// An address within 128 bytes (AVX-512: vectors) of a register takes three bytes less than others. These near places go
-// to values that are used often in a short time.
+// A long kernel is bound by the bytes of its instructions, because all of them come from the second cache for one vector
+// of instances. An address within 128 bytes (AVX-512: vectors) of a register takes three bytes less than others. These
+// near places go to values that are used often in a short time.
 #pragma once
 #include <functional>
 

@@ -1,6 +1,6 @@
 // Networks of dense layers (core/network/dense.h) and products of matrices, compiled once for each instruction set, with
-// its fused products. All
-// functions in this file are inlined or static, because no function may be shared with another instruction set.
+// its fused products. All functions in this file are inlined or static, because no function may be shared with another
+// instruction set.
 #include "core/network/dense.h"
 
 #include "host/network/dense_kernels.h"

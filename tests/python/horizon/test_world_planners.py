@@ -138,16 +138,14 @@ def test_a_sample_that_diverges_costs_little_time(law, bad):
     U = np.random.default_rng(0).uniform(-1, 1, (B, T, model.compiled.nu)).astype("float32")
     worse = x0.copy()
     worse[100, model.compiled.nq :] = bad
-    took = {}
-    for name, x in {"good": x0, "worse": worse}.items():
-        roll(x, U)
-        times = []
-        for _ in range(7):
+    roll(x0, U)
+    good, bad_too = [], []  # in turns, because the machine may be busy
+    for _ in range(7):
+        for x, times in ((x0, good), (worse, bad_too)):
             begin = time.thread_time()
             got = roll(x, U)
             times.append(time.thread_time() - begin)
-        took[name] = np.median(times)
-    assert took["worse"] < 2 * took["good"]
+    assert np.median(bad_too) < 2 * np.median(good)
     assert np.isfinite(np.delete(got.costs, 100)).all()
     if not np.isfinite(bad):
         assert got.costs[100] == np.inf
