@@ -6,15 +6,15 @@
 
 namespace featherstorm {
 
-// Recomputes r = J a - aref of a slot and its forces, after move_bodies with a.
+// Computes the forces of a slot at r = J a - aref, after move_bodies with a.
 template <RowKind kind, int d, class T> FS_CALLED FS_HD void forces_of_slot(const LimbProblem<T>& p, const RowSlot& s,
                                                                             T* f) {
   using At = SlotLayout<kind, d>;
   const auto x = p.numbers + s.numbers;
-  T v[d], W[d * (d + 1) / 2];
-  rows_of_slot<d>(p, s, At::geometry, p.a, v);
-  for (int k = 0; k < d; k++) x[k] = v[k] - x[At::aref + k];
-  block_state<T>(RowBlock{kind, 0, d}, x, x + At::D, x + At::friction, f, W);
+  T r[d], W[d * (d + 1) / 2];
+  rows_of_slot<d>(p, s, At::geometry, p.a, r);
+  FS_UNROLL for (int k = 0; k < d; k++) r[k] = r[k] - x[At::aref + k];
+  block_state<T>(RowBlock{kind, 0, d}, r, x + At::D, x + At::friction, f, W);
 }
 
 // Computes the negative gradient -g = J^T f - M (a - a0), with the forces at a.

@@ -142,20 +142,21 @@ template <class T> struct OpenInstances {
   T one;
 };
 
-// Computes r of a slot at the present a: J a - aref in the first iteration, r + alpha rate later. Returns true if
-// pieces have changed; c then holds the change of forces and curvatures.
+// Computes the values of a slot at the present a: J a - aref in the first iteration, r + alpha rate later. Returns true
+// if pieces have changed; c then holds the change of forces and curvatures.
 template <bool first, RowKind kind, int d, class T>
-FS_HD bool advance_slot(const LimbProblem<T>& p, const RowSlot& s, const T& alpha, const T& open, RowChange<d, T>& c) {
+FS_HD bool advance_slot(const LimbProblem<T>& p, RowSlot& s, const T& alpha, unsigned open, RowChange<d, T>& c) {
   using At = SlotLayout<kind, d>;
-  const auto x = p.numbers + s.numbers;
+  const auto x = p.numbers + s.numbers, value = x + At::value;
   if constexpr (first) {
     T v[d];
     rows_of_slot<d>(p, s, At::geometry, p.a, v);
-    FS_UNROLL for (int k = 0; k < d; k++) x[k] = v[k] - x[At::aref + k];
+    FS_UNROLL for (int k = 0; k < d; k++) v[k] = v[k] - x[At::aref + k];
+    values_of_rows<kind, d, T>(v, x + At::friction, value);
   } else {
-    FS_UNROLL for (int k = 0; k < d; k++) x[k] = x[k] + alpha * x[At::rate + k];
+    FS_UNROLL for (int k = 0; k < At::values; k++) value[k] = value[k] + alpha * x[At::rate + k];
   }
-  return change_pieces<kind, d, T>(x, alpha, open, c);
+  return change_pieces<kind, d, T>(s, x, alpha, open, c);
 }
 
 // Adds S^T C S to H and -S^T w to g, for the coordinates of a body in limb l that carries the sums C and w.
@@ -192,11 +193,11 @@ FS_HD void collect_bodies(const LimbProblem<T>& p, const T& alpha, const OpenIns
     for (int i = 0; i < body_numbers; i++) C[i] = any ? T(carried[i]) : T(0.0);
     for (int b = limb.first_body + limb.bodies - 1; b >= limb.first_body; b--) {
       for (int i = p.first_slot[b]; i < p.first_slot[b + 1]; i++) {
-        const RowSlot& s = p.slot[p.order[i]];
+        RowSlot& s = p.slot[p.order[i]];
         if ((s.there & open.bits) == 0) continue;
         with_rows_of(s.kind, s.rows, [&](auto kind, auto rows) {
           RowChange<rows, T> c;
-          if (!advance_slot<first, kind, rows, T>(p, s, alpha, open.one, c)) return;
+          if (!advance_slot<first, kind, rows, T>(p, s, alpha, open.bits, c)) return;
           add_contact_to_body<kind, rows, T>(p.numbers + (s.numbers + SlotLayout<kind, rows>::geometry), c, C);
           any = true;
         });
@@ -224,11 +225,11 @@ template <bool first, class T>
 FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<T>& open) {
   if (p.first_slot[p.nb + 1] > 0) collect_bodies<first>(p, alpha, open);
   for (int i = p.first_slot[p.nb + 1]; i < p.slots; i++) {
-    const RowSlot& s = p.slot[p.order[i]];
+    RowSlot& s = p.slot[p.order[i]];
     if ((s.there & open.bits) == 0) continue;
     with_rows_of(s.kind, s.rows, [&](auto kind, auto rows) {
       RowChange<rows, T> c;
-      if (advance_slot<first, kind, rows, T>(p, s, alpha, open.one, c)) add_rows_to_blocks<kind, rows, T>(p, s, c);
+      if (advance_slot<first, kind, rows, T>(p, s, alpha, open.bits, c)) add_rows_to_blocks<kind, rows, T>(p, s, c);
     });
   }
 }
@@ -250,8 +251,8 @@ template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const
     using At = SlotLayout<kind, rows>;
     T v[rows];
     rows_of_slot<rows>(p, s, At::geometry, p.step, v);
-    for (int k = 0; k < rows; k++) x[At::rate + k] = v[k];
-    add_line_change<kind, rows, T>(x, T(1.0), change);
+    values_of_rows<kind, rows, T>(v, x + At::friction, x + At::rate);
+    add_line_change<kind, rows, T>(s, x, T(1.0), open.bits, change);
   });
   return change;
 }
@@ -276,8 +277,8 @@ FS_HD T search_step(const LimbProblem<T>& p, const OpenInstances<T>& risen, cons
   unsigned bits = risen.bits;
   for (int i = 0; i < most_looks && bits != 0; i++) {
     LineChange<T> change;
-    for_each_slot(p, bits, [&](const RowSlot&, auto x, auto kind, auto rows) {
-      add_line_change<kind, rows, T>(x, alpha, change);
+    for_each_slot(p, bits, [&](const RowSlot& s, auto x, auto kind, auto rows) {
+      add_line_change<kind, rows, T>(s, x, alpha, bits, change);
     });
     const T slope = change.slope - h * (one - alpha), bend = h + change.bend, size = abs(slope);
     const auto wins = slope * (alpha - low) <= falls * low;
@@ -305,13 +306,14 @@ FS_HD T is_still(const LimbProblem<T>& p, const OpenInstances<T>& open, double t
   if (p.first_slot[p.nb + 1] > 0) move_bodies(p, p.a0);
   for_each_slot(p, open.bits, [&](const RowSlot& s, auto x, auto kind, auto rows) {
     using At = SlotLayout<kind, rows>;
-    T v[rows];
+    T v[rows], at_start[At::values];
     rows_of_slot<rows>(p, s, At::geometry, p.a0, v);
-    const auto there = where<T>(s.there);
-    for (int k = 0; k < rows; k++) {
-      moved = max(moved, select(there, T(abs(x[At::rate + k])), T(0.0)));
-      const T size = max(abs(T(v[k] - x[At::aref + k])), abs(T(x[k] + x[At::rate + k])));
-      greatest = max(greatest, select(there, size, T(0.0)));
+    for (int k = 0; k < rows; k++) v[k] = v[k] - x[At::aref + k];
+    values_of_rows<kind, rows, T>(v, x + At::friction, at_start);
+    for (int k = 0; k < At::values; k++) {
+      const T value = x[At::value + k], rate = x[At::rate + k];
+      moved = max(moved, keep(s.there, T(abs(rate))));
+      greatest = max(greatest, keep(s.there, max(abs(at_start[k]), abs(T(value + rate)))));
     }
   });
   return select(moved <= T(tolerance) * greatest, T(1.0), T(0.0));
@@ -356,7 +358,7 @@ FS_HD NewtonCounts<T> newton_passes(const LimbProblem<T>& p, unsigned instances,
     const T h = solve_limbs(p.blocks, p.R, p.step);
     const LineChange<T> change = look_ahead(p, open);
     counts.passes = counts.passes + open.one;
-    T next = select(zero < change.changed, open.one, zero);
+    T next = keep(change.changed, open.one);
     if ((slides || i >= first_look) && some(next))
       next = select(zero < is_still(p, open, limits.tolerance), zero, next);
     const T rises = select(h < change.cost, next, zero);

@@ -1,9 +1,9 @@
 // Constraint rows during the Newton iterations (limb_newton.h). A slot holds the rows of one contact, or one row of
 // another constraint, for the instances of a pack. Each instance may have a different contact in it.
 //
-// A slot keeps its rows r = J a - aref, their rates p along the step, and the piece of the cost (row_state.h) of each
-// row. When a becomes a + alpha step, r becomes r + alpha p. Forces and curvatures change only if a row changes its
-// piece:
+// A slot keeps the values r = J a - aref of its rows, or the edges e = r_0 +- f_k r_k of a pyramid, their rates p along
+// the step, and the piece of the cost (row_state.h) of each. When a becomes a + alpha step, r becomes r + alpha p.
+// Forces and curvatures change only if a row changes its piece:
 //
 //   force of a piece   f = c - W r
 //   added to H         J^T (W' - W) J
@@ -37,6 +37,7 @@ struct RowType {
   bool of_contacts = false;
 };
 
+inline constexpr int most_edges = 10;  // of a pyramid
 struct RowSlot {
   RowKind kind;
   int rows;
@@ -45,20 +46,29 @@ struct RowSlot {
   int numbers;  // offset of its numbers
   int next;     // next slot of the body or of the type, or -1
   unsigned there;
+  unsigned short on[most_edges] = {};  // instances in which the row, or an edge of the pyramid, has a curvature
 };
 
-// Layout of the numbers of a slot: r, rate, aref, D and the coefficient of row_state.h, each for all rows; then the
-// piece; then the point and axes of a contact with the world, or J row by row.
+// Layout of the numbers of a slot: aref, D and the coefficient of row_state.h, each for all rows; values and their
+// rates; then the piece; then the point and axes of a contact with the world, or J row by row. Values are r of the rows,
+// or e of the edges of a pyramid.
+FS_HD constexpr int slot_values(RowKind kind, int rows) { return kind == RowKind::Pyramid ? 2 * (rows - 1) : rows; }
+// c of dry friction; f and W of a cone
+FS_HD constexpr int slot_piece_numbers(RowKind kind, int rows) {
+  return kind == RowKind::Friction ? 1 : kind == RowKind::Cone ? rows + lower_half(rows, 0) : 0;
+}
 template <RowKind kind, int d> struct SlotLayout {
-  static constexpr int rate = d, aref = 2 * d, D = 3 * d, friction = 4 * d, piece = 5 * d;
-  // 1 if the row, or the edge of a pyramid, has a curvature. Dry friction has c too; a cone has f and W instead.
-  static constexpr int piece_numbers = kind == RowKind::Pyramid    ? 2 * (d - 1)
-                                       : kind == RowKind::Friction ? 2
-                                       : kind == RowKind::Cone     ? d + lower_half(d, 0)
-                                                                   : 1;
-  static constexpr int geometry = piece + piece_numbers;
+  static constexpr int aref = 0, D = d, friction = 2 * d, value = 3 * d, values = slot_values(kind, d);
+  static constexpr int rate = value + values, piece = rate + values, geometry = piece + slot_piece_numbers(kind, d);
   static constexpr int curvature = piece + d;  // offset of W, for a cone
 };
+FS_HD int slot_geometry(RowKind kind, int rows) {
+  return 3 * rows + 2 * slot_values(kind, rows) + slot_piece_numbers(kind, rows);
+}
+// The first number of a slot that is read before it is written: the rates of a cone, else the piece.
+FS_HD int slot_zeros(RowKind kind, int rows) {
+  return slot_geometry(kind, rows) - slot_piece_numbers(kind, rows) - (kind == RowKind::Cone ? rows : 0);
+}
 inline constexpr int point_and_axes = 12;
 
 template <RowKind kind> using RowKindConstant = std::integral_constant<RowKind, kind>;
@@ -85,12 +95,6 @@ FS_HD void with_rows_of(RowKind kind, int rows, auto&& f) {
   if (kind == RowKind::Pyramid) contact(RowKindConstant<RowKind::Pyramid>{});
   else contact(RowKindConstant<RowKind::Cone>{});
 }
-FS_HD int slot_geometry(RowKind kind, int rows) {
-  int at = 0;
-  with_rows_of(kind, rows, [&](auto of_kind, auto of_rows) { at = SlotLayout<of_kind, of_rows>::geometry; });
-  return at;
-}
-
 // Change of forces and curvatures of the rows of a slot.
 template <int d, class T> struct RowChange { T f[d], W[d * (d + 1) / 2]; };
 
@@ -99,42 +103,73 @@ template <RowKind kind> FS_HD constexpr bool bend_together(int k, int j) {
   return kind == RowKind::Cone || k == j || k == 0 || j == 0;
 }
 
+// Sets the values of a slot from its rows: the rows themselves, or the edges of a pyramid.
+template <RowKind kind, int d, class T> FS_HD void values_of_rows(const T* row, const auto& friction, auto value) {
+  if constexpr (kind == RowKind::Pyramid) {
+    FS_UNROLL for (int k = 1; k < d; k++) {
+      const T along = friction[k] * row[k];
+      value[2 * k - 2] = row[0] + along, value[2 * k - 1] = row[0] - along;
+    }
+  } else {
+    FS_UNROLL for (int k = 0; k < d; k++) value[k] = row[k];
+  }
+}
+
+// The force c of dry friction on a straight piece, and where the row is on the curved one.
+template <class T> struct FrictionPiece { T slid, on; };
+template <class T> FS_HD FrictionPiece<T> friction_piece(const T& force, const T& most) {
+  const T zero(0.0), one(1.0);
+  const auto above = most < force, below = force < -most;
+  return {select(above, -most, select(below, most, zero)), select(above, zero, select(below, zero, one))};
+}
+
+// D in instances that a piece has entered, -D in those that it has left.
+template <class T> FS_HD T entered(unsigned now, unsigned before, const T& D) {
+  return keep(now & ~before, D) - keep(before & ~now, D);
+}
+
 // Updates the pieces of the rows. Returns true if a piece has changed in some instance.
 //
-// in      alpha, open  size of the last step; 1 in instances that are not done, else 0
-// in-out  x            numbers of the slot, r up to date
+// in      alpha  size of the last step;  open  instances that are not done
+// in-out  s, x   the slot and its numbers, values up to date
 // out     c
 template <RowKind kind, int d, class T>
-FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowChange<d, T>& c) {
+FS_CALLED FS_HD bool change_pieces(RowSlot& s, auto x, const T& alpha, unsigned open, RowChange<d, T>& c) {
   using At = SlotLayout<kind, d>;
-  const T zero(0.0), one(1.0), D = x[At::D] * open;
+  static_assert(lanes<T> <= 16);  // bits of RowSlot::on
+  const auto value = x + At::value;
+  const T zero(0.0), D = x[At::D];
+  open &= s.there;
   if constexpr (kind == RowKind::Equality || kind == RowKind::Unilateral) {
-    const T on = kind == RowKind::Equality ? one : select(x[0] < zero, one, zero), w = (on - x[At::piece]) * D;
-    x[At::piece] = on;
-    if (!some(T(abs(w)))) return false;
-    c.W[0] = w, c.f[0] = -(w * x[0]);
+    const unsigned was = s.on[0] & open;
+    const unsigned now = kind == RowKind::Equality ? open : instances_below_zero(T(value[0])) & open;
+    s.on[0] = static_cast<unsigned short>((s.on[0] & ~open) | now);
+    if (now == was) return false;
+    const T w = entered(now, was, D);
+    c.W[0] = w, c.f[0] = -(w * value[0]);
     return true;
   } else if constexpr (kind == RowKind::Friction) {
-    const T force = x[At::D] * x[0], most = x[At::friction];
-    const auto above = most < force, below = force < -most;
-    const T on = select(above, zero, select(below, zero, one)), slid = select(above, -most, select(below, most, zero));
-    const T w = (on - x[At::piece]) * D, moved = (slid - x[At::piece + 1]) * open;
-    x[At::piece] = on, x[At::piece + 1] = slid;
-    if (!some(T(abs(w) + abs(moved)))) return false;
-    c.W[0] = w, c.f[0] = moved - w * x[0];
+    const FrictionPiece<T> piece = friction_piece<T>(D * value[0], x[At::friction]);
+    const unsigned was = s.on[0] & open, now = instances_above_zero(piece.on) & open;
+    const T moved = keep(open, T(piece.slid - x[At::piece]));
+    s.on[0] = static_cast<unsigned short>((s.on[0] & ~open) | now), x[At::piece] = x[At::piece] + moved;
+    if (now == was && !some(T(abs(moved)))) return false;
+    const T w = entered(now, was, D);
+    c.W[0] = w, c.f[0] = moved - w * value[0];
     return true;
   } else if constexpr (kind == RowKind::Pyramid) {
-    T w[2 * (d - 1)], e[2 * (d - 1)], any(0.0);
-    FS_UNROLL for (int k = 1; k < d; k++) {
-      const T along = x[At::friction + k] * x[k];
-      e[2 * k - 2] = x[0] + along, e[2 * k - 1] = x[0] - along;
+    unsigned now[At::values], was[At::values], changed = 0;
+    FS_UNROLL for (int k = 0; k < At::values; k++) {
+      was[k] = s.on[k] & open, now[k] = instances_below_zero(T(value[k])) & open;
+      changed |= was[k] ^ now[k];
     }
-    FS_UNROLL for (int k = 0; k < 2 * (d - 1); k++) {
-      const T on = select(e[k] < zero, one, zero);
-      w[k] = (on - x[At::piece + k]) * D;
-      x[At::piece + k] = on, any = any + abs(w[k]);
+    if (changed == 0) return false;
+    T w[At::values];
+    const auto e = value;
+    FS_UNROLL for (int k = 0; k < At::values; k++) {
+      w[k] = entered(now[k], was[k], D);
+      s.on[k] = static_cast<unsigned short>((s.on[k] & ~open) | now[k]);
     }
-    if (!some(any)) return false;
     c.f[0] = c.W[0] = zero;
     FS_UNROLL for (int k = 1; k < d; k++) {
       const T f = x[At::friction + k], up = w[2 * k - 2], down = w[2 * k - 1], sum = up + down;
@@ -145,16 +180,16 @@ FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowCha
     return true;
   } else {
     T f[d], W[d * (d + 1) / 2], any(0.0);
-    block_state<T>(RowBlock{kind, 0, d}, x, x + At::D, x + At::friction, f, W);
+    block_state<T>(RowBlock{kind, 0, d}, value, x + At::D, x + At::friction, f, W);
     FS_UNROLL for (int k = 0; k < d * (d + 1) / 2; k++) {
-      c.W[k] = (W[k] - x[At::curvature + k]) * open;
+      c.W[k] = keep(open, T(W[k] - x[At::curvature + k]));
       any = any + abs(c.W[k]);
     }
     const auto changes = zero < any;
     FS_UNROLL for (int k = 0; k < d; k++) {
       T was = x[At::piece + k];
       FS_UNROLL for (int j = 0; j < d; j++) was = was - alpha * x[At::curvature + symmetric(k, j)] * x[At::rate + j];
-      c.f[k] = select(changes, T((f[k] - was) * open), zero);
+      c.f[k] = keep(open, T(select(changes, T(f[k] - was), zero)));
     }
     FS_UNROLL for (int k = 0; k < d; k++) x[At::piece + k] = f[k];
     FS_UNROLL for (int k = 0; k < d * (d + 1) / 2; k++) x[At::curvature + k] = W[k];
@@ -163,16 +198,32 @@ FS_CALLED FS_HD bool change_pieces(auto x, const T& alpha, const T& open, RowCha
 }
 
 // Change of the cost along a step due to rows that are on another piece at alpha: first and second derivative, and
-// twice the cost. changed: not zero if such rows exist.
-template <class T> struct LineChange { T slope{0.0}, bend{0.0}, cost{0.0}, changed{0.0}; };
+// twice the cost. changed: the instances that have such rows.
+template <class T> struct LineChange {
+  T slope{0.0}, bend{0.0}, cost{0.0};
+  unsigned changed = 0;
+};
 
-// Adds a row, or an edge of a pyramid, with value r and rate p. Its curvature is D on one of its two pieces and 0 on
-// the other. on: 1 if the curvature was D before.
-template <class T>
-FS_HD void add_edge(const T& r, const T& p, const T& alpha, const T& D, const T& on, LineChange<T>& to) {
-  const T e = r + alpha * p, w = (select(e < T(0.0), T(1.0), T(0.0)) - on) * D, we = w * e;
-  to.changed = to.changed + abs(w);
-  to.slope = to.slope + we * p, to.bend = to.bend + w * p * p, to.cost = to.cost + we * e;
+// Adds rows, or edges of a pyramid, whose curvature is D on one of their two pieces and 0 on the other.
+//
+// in  on    instances in which the curvature was D before
+// in  open  instances of interest
+template <int count, class T>
+FS_HD void add_edges(const auto& value, const auto& rate, const T& alpha, const T& D, const unsigned short* on,
+                     unsigned open, LineChange<T>& to) {
+  T e[count];
+  unsigned now[count], was[count], changed = 0;
+  FS_UNROLL for (int k = 0; k < count; k++) {
+    e[k] = value[k] + alpha * rate[k];
+    was[k] = on[k] & open, now[k] = instances_below_zero(e[k]) & open, changed |= was[k] ^ now[k];
+  }
+  if (changed == 0) return;
+  T slope = to.slope, bend = to.bend, cost = to.cost;
+  FS_UNROLL for (int k = 0; k < count; k++) {
+    const T w = entered(now[k], was[k], D), we = w * e[k], wp = w * rate[k];
+    slope = slope + we * rate[k], bend = bend + wp * rate[k], cost = cost + we * e[k];
+  }
+  to.slope = slope, to.bend = bend, to.cost = cost, to.changed |= changed;
 }
 
 // Returns twice the cost s of a cone.
@@ -186,60 +237,51 @@ template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, 
 
 // Adds the change of the cost of one slot between alpha = 0 and the given alpha.
 //
-// in      x  numbers of the slot
+// in      s, x  the slot and its numbers;  open  instances of interest
 // in-out  to
-template <RowKind kind, int d, class T> FS_CALLED FS_HD void add_line_change(const auto& x, const T& alpha,
-                                                                             LineChange<T>& to) {
+template <RowKind kind, int d, class T>
+FS_CALLED FS_HD void add_line_change(const RowSlot& s, const auto& x, const T& alpha, unsigned open,
+                                     LineChange<T>& to) {
   using At = SlotLayout<kind, d>;
-  const T zero(0.0), one(1.0), D = x[At::D];
+  const auto value = x + At::value, rate = x + At::rate;
+  const T zero(0.0), D = x[At::D];
+  open &= s.there;
   if constexpr (kind == RowKind::Equality) {
-  } else if constexpr (kind == RowKind::Unilateral) {
-    add_edge<T>(x[0], x[At::rate], alpha, D, x[At::piece], to);
+  } else if constexpr (kind == RowKind::Unilateral || kind == RowKind::Pyramid) {
+    add_edges<At::values>(value, rate, alpha, D, s.on, open, to);
   } else if constexpr (kind == RowKind::Friction) {
-    const T p = x[At::rate], r = x[0] + alpha * p, force = D * r, most = x[At::friction];
-    const auto above = most < force, below = force < -most;
-    const T on = select(above, zero, select(below, zero, one)), slid = select(above, -most, select(below, most, zero));
-    const T w = (on - x[At::piece]) * D, moved = slid - x[At::piece + 1], changed = abs(w) + abs(moved);
+    const T p = rate[0], r = value[0] + alpha * p;
+    const FrictionPiece<T> piece = friction_piece<T>(D * r, x[At::friction]);
+    const unsigned was = s.on[0] & open, now = instances_above_zero(piece.on) & open;
+    const T w = entered(now, was, D), moved = keep(open, T(piece.slid - x[At::piece]));
+    const unsigned changed = (now ^ was) | instances_above_zero(T(abs(moved)));
     // s = W r^2 / 2 - c r - c^2 / (2 D)
     const T half = w * r * r - T(2.0) * moved * r;
-    const T level = (slid * slid - x[At::piece + 1] * x[At::piece + 1]) * rcp(max(D, T(1e-30)));
-    to.changed = to.changed + changed, to.slope = to.slope + (w * r - moved) * p, to.bend = to.bend + w * p * p;
-    to.cost = to.cost + select(zero < changed, T(half - level), zero);
-  } else if constexpr (kind == RowKind::Pyramid) {
-    T any(0.0);
-    FS_UNROLL for (int k = 1; k < d; k++) {
-      const T f = x[At::friction + k], r0 = x[0] + alpha * x[At::rate], along = f * (x[k] + alpha * x[At::rate + k]);
-      any = any + abs(T(select(r0 + along < zero, one, zero) - x[At::piece + 2 * k - 2]));
-      any = any + abs(T(select(r0 - along < zero, one, zero) - x[At::piece + 2 * k - 1]));
-    }
-    if (!some(T(any * D))) return;
-    FS_UNROLL for (int k = 1; k < d; k++) {
-      const T f = x[At::friction + k], r = f * x[k], p = f * x[At::rate + k];
-      add_edge<T>(x[0] + r, x[At::rate] + p, alpha, D, x[At::piece + 2 * k - 2], to);
-      add_edge<T>(x[0] - r, x[At::rate] - p, alpha, D, x[At::piece + 2 * k - 1], to);
-    }
+    const T level = (piece.slid * piece.slid - x[At::piece] * x[At::piece]) * rcp(max(D, T(1e-30)));
+    to.changed |= changed, to.slope = to.slope + (w * r - moved) * p, to.bend = to.bend + w * p * p;
+    to.cost = to.cost + keep(changed, T(half - level));
   } else {
     const RowBlock b{kind, 0, d};
     T ahead[d], f[d], W[d * (d + 1) / 2];
-    FS_UNROLL for (int k = 0; k < d; k++) ahead[k] = x[k] + alpha * x[At::rate + k];
-    const T other = other_piece<T>(b, x, ahead, x + At::D, x + At::friction);
+    FS_UNROLL for (int k = 0; k < d; k++) ahead[k] = value[k] + alpha * rate[k];
+    const T other = keep(open, other_piece<T>(b, value, ahead, x + At::D, x + At::friction));
     if (!some(other)) return;
     block_state<T>(b, ahead, x + At::D, x + At::friction, f, W);
     T slope(0.0), bend(0.0), old_bend(0.0);
     FS_UNROLL for (int k = 0; k < d; k++) {
-      const T p = x[At::rate + k];
+      const T p = rate[k];
       slope = slope + (x[At::piece + k] - f[k]) * p;
       FS_UNROLL for (int j = 0; j < d; j++) {
-        bend = bend + p * W[symmetric(k, j)] * x[At::rate + j];
-        old_bend = old_bend + p * x[At::curvature + symmetric(k, j)] * x[At::rate + j];
+        bend = bend + p * W[symmetric(k, j)] * rate[j];
+        old_bend = old_bend + p * x[At::curvature + symmetric(k, j)] * rate[j];
       }
     }
     slope = slope - alpha * old_bend;
     T cost = twice_cone_cost<d, T>(ahead, x + At::D, x + At::friction) -
-             twice_cone_cost<d, T>(x, x + At::D, x + At::friction) - alpha * alpha * old_bend;
-    FS_UNROLL for (int k = 0; k < d; k++) cost = cost + T(2.0) * alpha * x[At::piece + k] * x[At::rate + k];
+             twice_cone_cost<d, T>(value, x + At::D, x + At::friction) - alpha * alpha * old_bend;
+    FS_UNROLL for (int k = 0; k < d; k++) cost = cost + T(2.0) * alpha * x[At::piece + k] * rate[k];
     const auto changes = zero < other;
-    to.changed = to.changed + other;
+    to.changed |= instances_above_zero(other);
     to.slope = to.slope + select(changes, slope, zero), to.bend = to.bend + select(changes, T(bend - old_bend), zero);
     to.cost = to.cost + select(changes, cost, zero);
   }

@@ -4,9 +4,11 @@
 
 namespace featherstorm {
 
-// The instances whose number is above zero. Packs have their own (host/cpu/pack_instances.h).
+// The instances whose number is above or below zero. Packs have their own (host/cpu/pack_instances.h).
 FS_HD unsigned instances_above_zero(const double& x) { return x > 0 ? 1 : 0; }
 FS_HD unsigned instances_above_zero(const float& x) { return x > 0 ? 1 : 0; }
+FS_HD unsigned instances_below_zero(const double& x) { return x < 0 ? 1 : 0; }
+FS_HD unsigned instances_below_zero(const float& x) { return x < 0 ? 1 : 0; }
 
 // A set as a condition for select().
 template <class T> struct InstancesOf {

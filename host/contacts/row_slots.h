@@ -1,10 +1,9 @@
 // Slots of the rows of one pack of instances (core/limbs/row_slots.h).
 //
 // Contacts of a body with the world take slots of that body and of their number of rows. Rows with a Jacobian J take
-// slots of their type. The slots of an instance are taken in order: its k-th contact of a foot is in slot k of the
-// foot, whatever the other instances touch. The number of slots is therefore that of the instance with most contacts,
-// and the order of an instance's rows does not depend on other instances. In a slot, the numbers of instances without
-// rows are zero.
+// slots of their type. Rows lie in slots as bricks lie in a wall: the rows of some instances are laid in one slot, on
+// top of all that these instances have there. The order of an instance's rows therefore does not depend on other
+// instances. In a slot, the numbers of instances without rows are zero.
 #pragma once
 #include "host/contacts/find_rows.h"
 
@@ -19,37 +18,32 @@ template <class T> struct RowSlots {
   int groups;
   int count = 0, used = 0;
 
-  // Take slots for rows of some instances, shared with the rows of others, and call visit(slot, instances, is_new) for
-  // each.
+  // Take a slot for rows of some instances, and call visit(slot, is_new). It is the first one after those that these
+  // instances have, so that the order of an instance's rows does not depend on other instances.
   //
   // in  like   kind, rows, body, type;  chain  index in `first`
   // in  block  of PresentRows, or -1 if its slots need not be recorded
   // in  size   count of numbers after those of SlotLayout
   FS_HD void take(const RowSlot& like, int chain, int block, int size, unsigned instances, auto&& visit) {
     int* link = first + chain;
-    const auto note = [&](unsigned here) {
-      for (; here != 0 && block >= 0; here &= here - 1)
-        slot_of[block * lanes<T> + lowest_bit(here)] = static_cast<unsigned short>(*link);
-    };
-    while (instances != 0) {
-      if (*link < 0) {
-        RowSlot& s = slot[count];
-        s = like, s.numbers = used, s.next = -1, s.there = instances;
-        const int geometry = slot_geometry(s.kind, s.rows);
-        for (int k = s.rows; k < geometry; k++)
-          if (k < 2 * s.rows || k >= 5 * s.rows) numbers[used + k] = T(0.0);
-        *link = count++, used += geometry + size;
-        note(instances);
-        return visit(s, instances, true);
-      }
-      RowSlot& s = slot[*link];
-      if (const unsigned here = instances & ~s.there; here != 0) {
-        s.there |= here, instances &= ~here;
-        note(here);
-        visit(s, here, false);
-      }
-      link = &s.next;
+    for (const int* at = link; *at >= 0;) {
+      RowSlot& s = slot[*at];
+      at = &s.next;
+      if ((s.there & instances) != 0) link = &s.next;
     }
+    const bool is_new = *link < 0;
+    if (is_new) {
+      RowSlot& s = slot[count];
+      s = like, s.numbers = used, s.next = -1, s.there = 0;
+      const int geometry = slot_geometry(s.kind, s.rows);
+      for (int k = slot_zeros(s.kind, s.rows); k < geometry; k++) numbers[used + k] = T(0.0);
+      *link = count++, used += geometry + size;
+    }
+    RowSlot& s = slot[*link];
+    s.there |= instances;
+    for (unsigned left = instances; left != 0 && block >= 0; left &= left - 1)
+      slot_of[block * lanes<T> + lowest_bit(left)] = static_cast<unsigned short>(*link);
+    visit(s, is_new);
   }
   // List the slots in the order of bodies, then of types. first_slot: first slot of each body, then of those with J.
   FS_HD void sort(int nb, int types, int* order, int* first_slot) const {
@@ -89,19 +83,19 @@ template <class T, class Solver> class RowsToSlots {
     const PackedBlock& b = solver_.constraints.block[i];
     const int type = of.type_of[0][i], columns = of.type[type].columns;
     constexpr std::integral_constant<int, 1> one_row{};
-    slots_.take({b.kind, 1, 0, type, 0, -1, 0}, chain_of_type(type), block, columns, instances,
-                [&](RowSlot& s, unsigned here, bool) {
-                  const auto x = set_rows(
-                      s, one_row, ConstraintRows<ScratchArray<T>>{{}, {}, D(), aref(), {}, friction()}, here, true);
-                  for (int k = 0; k < columns; k++) x[k] = T(0.0);
-                  for (int k = 0; k < b.columns; k++) {
-                    const int v = solver_.constraints.column[b.column + k], at = of.place_of[0][b.column + k];
-                    const T j = keep(here, T(in.jacobian[b.entry + k]));
-                    if (of.free_dof[v] < 0) x[at] = x[at] + j;
-                    else  // the limb's columns are those of its body's spatial acceleration
-                      for (int l = 0; l < 6; l++) x[at + l] = x[at + l] + j * axis_[6 * v + l];
-                  }
-                });
+    slots_.take(
+        {b.kind, 1, 0, type, 0, -1, 0}, chain_of_type(type), block, columns, instances, [&](RowSlot& s, bool is_new) {
+          const auto x = set_rows(s, one_row, ConstraintRows<ScratchArray<T>>{{}, {}, D(), aref(), {}, friction()},
+                                  instances, is_new);
+          for (int k = 0; k < columns && is_new; k++) x[k] = T(0.0);
+          for (int k = 0; k < b.columns; k++) {
+            const int v = solver_.constraints.column[b.column + k], at = of.place_of[0][b.column + k];
+            const T j = keep(instances, T(in.jacobian[b.entry + k]));
+            if (of.free_dof[v] < 0) x[at] = x[at] + j;
+            else  // the limb's columns are those of its body's spatial acceleration
+              for (int l = 0; l < 6; l++) x[at + l] = x[at + l] + j * axis_[6 * v + l];
+          }
+        });
   }
 
   // in  rows  number of rows;  numbers  D, aref and friction of the rows
@@ -109,17 +103,14 @@ template <class T, class Solver> class RowsToSlots {
     const RowSlot like = slot_like(p);
     if (like.body == 0 && like.type < 0) return;  // the contact moves no coordinate
     const T sign(solver_.limbs.body_of[p] < 0 ? -1.0 : 1.0);
-    slots_.take(
-        like, chain_of(like, p), noted(block), size_of(like), instances, [&](RowSlot& s, unsigned here, bool is_new) {
-          const auto x = set_rows(s, rows, numbers, here, is_new) + place_of_contact(like);
-          const auto theirs = where<T>(here);
-          const auto set = [&](int k, const T& value) { x[k] = select(theirs, value, is_new ? T(0.0) : T(x[k])); };
-          for (int i = 0; i < 3; i++) {
-            set(i, c.contact.point(i) - origin(like.body, i));
-            for (int k = 0; k < 3; k++) set(3 + 3 * k + i, sign * c.frame.e[k](i));
-          }
-          note_pair(s, p, here);
-        });
+    slots_.take(like, chain_of(like, p), noted(block), size_of(like), instances, [&](RowSlot& s, bool is_new) {
+      const auto x = set_rows(s, rows, numbers, instances, is_new) + place_of_contact(like);
+      for (int i = 0; i < 3; i++) {
+        lay(x[i], T(c.contact.point(i) - origin(like.body, i)), instances, is_new);
+        for (int k = 0; k < 3; k++) lay(x[3 + 3 * k + i], T(sign * c.frame.e[k](i)), instances, is_new);
+      }
+      note_pair(s, p, instances);
+    });
   }
 
   // Add a contact of one instance (pair_lists.h). Its numbers are in lane k of `row`: aref, D, coefficients, point,
@@ -129,22 +120,21 @@ template <class T, class Solver> class RowsToSlots {
     const RowSlot like = slot_like(p);
     if (like.body == 0 && like.type < 0) return;
     const int d = like.rows;
-    slots_.take(
-        like, chain_of(like, p), noted(block), size_of(like), 1u << instance, [&](RowSlot& s, unsigned, bool is_new) {
-          const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
-          for (int i = 2 * d; i < 4 * d && is_new; i++) x[i] = T(0.0);
-          for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
-          // coefficients must not be zero in lanes without the contact
-          for (int i = 0; i < d && is_new; i++) x[4 * d + i] = T(number_of<Number>(row[2 * d + i], k));
-          const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
-          for (int i = 0; i < 3 * d; i++) set(x[2 * d + i], row[i]);
-          for (int i = 0; i < point_and_axes; i++) set(at[i], row[3 * d + i]);
-          for (int i = 0; i < 3 && like.body > 0; i++)
-            number_of<Number>(at[i], instance) -= number_of<Number>(reference_[3 * like.body + i], instance);
-          for (int i = 3; i < point_and_axes && solver_.limbs.body_of[p] < 0; i++)
-            number_of<Number>(at[i], instance) = -number_of<Number>(at[i], instance);
-          note_pair(s, p, 1u << instance);
-        });
+    slots_.take(like, chain_of(like, p), noted(block), size_of(like), 1u << instance, [&](RowSlot& s, bool is_new) {
+      const auto x = slots_.numbers + s.numbers, at = x + slot_geometry(s.kind, d) + place_of_contact(like);
+      for (int i = 0; i < 2 * d && is_new; i++) x[i] = T(0.0);
+      for (int i = 0; i < point_and_axes && is_new; i++) at[i] = T(0.0);
+      // coefficients must not be zero in lanes without the contact
+      for (int i = 0; i < d && is_new; i++) x[2 * d + i] = T(number_of<Number>(row[2 * d + i], k));
+      const auto set = [&](T& to, const T& from) { number_of<Number>(to, instance) = number_of<Number>(from, k); };
+      for (int i = 0; i < 3 * d; i++) set(x[i], row[i]);
+      for (int i = 0; i < point_and_axes; i++) set(at[i], row[3 * d + i]);
+      for (int i = 0; i < 3 && like.body > 0; i++)
+        number_of<Number>(at[i], instance) -= number_of<Number>(reference_[3 * like.body + i], instance);
+      for (int i = 3; i < point_and_axes && solver_.limbs.body_of[p] < 0; i++)
+        number_of<Number>(at[i], instance) = -number_of<Number>(at[i], instance);
+      note_pair(s, p, 1u << instance);
+    });
   }
 
   // Compute J of contacts between moving bodies, in each instance for the pair that it has in the slot.
@@ -178,16 +168,19 @@ template <class T, class Solver> class RowsToSlots {
     if (s.body > 0) return;
     for (; here != 0; here &= here - 1) slots_.pair_of[slot * lanes<T> + lowest_bit(here)] = p;
   }
+  // Set a number of these instances in a slot. Those of others stay, or are zero in a new slot.
+  FS_HD static void lay(T& to, const T& number, unsigned here, bool is_new) {
+    to = is_new ? keep(here, number) : T(select(where<T>(here), number, to));
+  }
   // Store D, aref and coefficients of rows; return the address of the numbers after them.
   FS_HD auto set_rows(const RowSlot& s, auto rows, const auto& numbers, unsigned here, bool is_new) {
     const auto x = slots_.numbers + s.numbers;
     const int d = rows, weights = s.kind == RowKind::Cone ? d : 1;
-    const auto theirs = where<T>(here);
     for (int k = 0; k < d; k++) {
-      x[2 * d + k] = select(theirs, T(numbers.aref[k]), is_new ? T(0.0) : T(x[2 * d + k]));
-      if (k < weights) x[3 * d + k] = select(theirs, T(numbers.D[k]), is_new ? T(0.0) : T(x[3 * d + k]));
+      lay(x[k], T(numbers.aref[k]), here, is_new);
+      if (k < weights) lay(x[d + k], T(numbers.D[k]), here, is_new);
       const T friction = numbers.friction[k];
-      x[4 * d + k] = is_new ? friction : T(select(theirs, friction, T(x[4 * d + k])));
+      x[2 * d + k] = is_new ? friction : T(select(where<T>(here), friction, T(x[2 * d + k])));
     }
     return x + slot_geometry(s.kind, d);
   }

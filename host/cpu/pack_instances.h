@@ -11,25 +11,32 @@
 
 namespace featherstorm {
 
-template <class Real, int W> inline unsigned instances_above_zero(const Pack<Real, W>& x) {
-  const auto positive = x.v > Real(0);
+// The instances in which a < b.
+template <class Real, int W> inline unsigned instances_below(const Pack<Real, W>& a, const Pack<Real, W>& b) {
 #if defined(__AVX512DQ__)
-  if constexpr (sizeof(x) == 64 && sizeof(Real) == 4) return _mm512_movepi32_mask((__m512i)positive);
-  else if constexpr (sizeof(x) == 64) return _mm512_movepi64_mask((__m512i)positive);
-  else if constexpr (sizeof(x) == 32 && sizeof(Real) == 4) return _mm256_movepi32_mask((__m256i)positive);
-  else if constexpr (sizeof(x) == 32) return _mm256_movepi64_mask((__m256i)positive);
+  if constexpr (W == 16) return _mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ);
+  else if constexpr (sizeof(a) == 64) return _mm512_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ);
+  else if constexpr (W == 8) return _mm256_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ);
+  else if constexpr (sizeof(a) == 32) return _mm256_cmp_pd_mask(a.v, b.v, _CMP_LT_OQ);
   else
 #elif defined(__AVX2__)
-  if constexpr (sizeof(x) == 32 && sizeof(Real) == 4)
-    return static_cast<unsigned>(_mm256_movemask_ps((__m256)positive));
-  else if constexpr (sizeof(x) == 32) return static_cast<unsigned>(_mm256_movemask_pd((__m256d)positive));
+  if constexpr (W == 8) return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)));
+  else if constexpr (sizeof(a) == 32)
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a.v, b.v, _CMP_LT_OQ)));
   else
 #endif
   {
+    const auto below = a.v < b.v;
     unsigned bits = 0;
-    for (int i = 0; i < W; i++) bits |= positive[i] ? 1u << i : 0u;
+    for (int i = 0; i < W; i++) bits |= below[i] ? 1u << i : 0u;
     return bits;
   }
+}
+template <class Real, int W> inline unsigned instances_above_zero(const Pack<Real, W>& x) {
+  return instances_below(Pack<Real, W>(0), x);
+}
+template <class Real, int W> inline unsigned instances_below_zero(const Pack<Real, W>& x) {
+  return instances_below(x, Pack<Real, W>(0));
 }
 template <class Real, int W> inline bool some(const Pack<Real, W>& x) { return instances_above_zero(x) != 0; }
 
@@ -51,5 +58,14 @@ template <class Real, int W> struct InstancesOf<Pack<Real, W>> {
     return (bit & (Mask{} + static_cast<std::remove_reference_t<decltype(bit[0])>>(bits))) != 0;
   }
 };
+
+#if defined(__AVX512DQ__)
+template <> inline Pack<float, 16> keep(unsigned bits, const Pack<float, 16>& x) {
+  return Pack<float, 16>::of(_mm512_maskz_mov_ps(static_cast<__mmask16>(bits), x.v));
+}
+template <> inline Pack<double, 8> keep(unsigned bits, const Pack<double, 8>& x) {
+  return Pack<double, 8>::of(_mm512_maskz_mov_pd(static_cast<__mmask8>(bits), x.v));
+}
+#endif
 
 }  // namespace featherstorm

@@ -211,7 +211,7 @@ template <class T, bool slips = false> FS_HD void solve_soft(const auto& solver,
   for (int k = 0; k < solver.nv; k++) out.qacc[k] = in.qacc_smooth[k];
   out.passes[0] = out.searches[0] = T(0.0);
   if (with_rows != 0) solve_limbs(solver, found, with_rows, in, out);
-  if constexpr (lanes<T> > 1) out.order_key[0] = order_key<T>(solver, found.slots(), out.passes[0]);
+  if constexpr (lanes<T> > 1) out.order_key[0] = order_key<T>(solver, found, T(out.passes[0]));
   if constexpr (slips) {
     if (solver.world.no_slip.iterations > 0) {
       const FoundRows<T> by_columns(solver, in, false);

@@ -124,6 +124,7 @@ template <class T> class FoundSlots {
   }
   FS_HD const PresentRows<T>& present() const { return present_; }
   FS_HD RowSlots<T>& slots() { return slots_; }
+  FS_HD const RowSlots<T>& slots() const { return slots_; }
   FS_HD const int* order() const { return &order_[0]; }
   FS_HD const int* first_slot() const { return &first_slot_[0]; }
   FS_HD auto axis() { return axis_.data(); }
@@ -144,6 +145,19 @@ template <class T> class FoundSlots {
   PresentRows<T> present_;
   RowSlots<T> slots_;
 };
+
+// Return whether rows of a type couple limbs that the robot itself does not.
+FS_HD bool couples(const auto& solver, int type) {
+  const LimbBlocks own = solver.limbs.blocks();
+  const RowType& of = solver.limbs.type[type];
+  if (of.segments < 2) return false;
+  const int last = of.segment + of.segments - 1, m = solver.limbs.segment[last].limb;
+  for (int k = of.segment; k < last; k++) {
+    const int n = solver.limbs.segment[k].limb;
+    if (n != m && ((own.row_of(m)[n / 64] >> (n % 64)) & 1u) == 0) return true;
+  }
+  return false;
+}
 
 // Add the couplings of limbs by rows to those of the robot itself; return whether there are new ones.
 template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>& slots, std::uint64_t* row) {
@@ -166,29 +180,42 @@ template <class T> FS_HD bool couple_limbs(const auto& solver, const RowSlots<T>
   return coupled;
 }
 
-// A 24-bit number that orders instances by the slots that they need. From the highest bits:
+// Numbers of 24 bits that order instances by the slots that they need. From the highest bit, with the bits of each:
 //
-//    8 bits  hash of the limbs that contacts couple
-//    3 bits  iterations of the last step
-//    5 bits  number of contacts with the world
-//    8 bits  hash of the bodies of these contacts
-template <class T> FS_HD T order_key(const auto& solver, const RowSlots<T>& slots, const T& passes) {
-  constexpr int mixing = 167;  // spreads indices of bodies and types over 8 bits
-  T pairs(0.0), contacts(0.0), bodies(0.0);
+//   with limbs coupled by contacts  1 (1), the first two types of rows that couple (5, 5), iterations of the last step
+//                                   (3), the third type (5), number of contacts with the world (5)
+//   else                            0 (1), iterations (3), number of contacts (5), bodies of the first three (5, 5, 5)
+template <class T> FS_HD T order_key(const auto& solver, const FoundSlots<T>& found, const T& iterations) {
+  constexpr int W = lanes<T>, most = 3, highest = 31;
+  const RowSlots<T>& slots = found.slots();
+  const int row_types = static_cast<int>(solver.limbs.type.size());
+  int contacts[W] = {}, couplings[W] = {}, body[W][most] = {}, type[W][most] = {};
+  const auto note = [](unsigned there, int* count, auto& list, int x) {
+    for (; there != 0; there &= there - 1) {
+      const int l = lowest_bit(there), at = count[l]++;
+      if (at < most) list[l][at] = x;
+    }
+  };
   for (int i = 0; i < slots.count; i++) {
-    const RowSlot& s = slots.slot[i];
-    const T there = keep(s.there, T(1.0));
-    if (s.body > 0) contacts = contacts + there, bodies = bodies + there * T(1 + s.body * mixing % 255);
-    else if (solver.limbs.type[s.type].of_contacts) pairs = pairs + there * T(1 + s.type * mixing % 255);
+    const RowSlot& s = slots.slot[found.order()[i]];
+    if (s.body > 0) note(s.there, contacts, body, 1 + (highest - 1) * s.body / solver.nb);
+    else if (solver.limbs.type[s.type].of_contacts && couples(solver, s.type))
+      note(s.there, couplings, type, 1 + (highest - 1) * s.type / row_types);
   }
   T key(0.0);
-  for (int l = 0; l < lanes<T>; l++) {
-    const auto bits = [&](const T& x, int count) {
-      const int n = static_cast<int>(lane(x, l)), most = (1 << count) - 1;
-      return n < most ? n : most;
+  for (int l = 0; l < W; l++) {
+    const bool coupled = couplings[l] > 0;
+    int bits = coupled ? 1 : 0;
+    const auto add = [&](int x, int width) {
+      const int greatest = (1 << width) - 1;
+      bits = bits << width | (x < greatest ? x : greatest);
     };
-    const int of_pairs = bits(pairs, 20) % 256, of_bodies = bits(bodies, 20) % 256;
-    set_lane(key, l, (of_pairs << 16) | (bits(passes, 3) << 13) | (bits(contacts, 5) << 8) | of_bodies);
+    if (coupled) add(type[l][0], 5), add(type[l][1], 5);
+    add(static_cast<int>(lane(iterations, l)), 3);
+    if (coupled) add(type[l][2], 5);
+    add(contacts[l], 5);
+    for (int k = 0; k < most && !coupled; k++) add(body[l][k], 5);
+    set_lane(key, l, bits);
   }
   return key;
 }

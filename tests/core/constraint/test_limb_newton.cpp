@@ -88,8 +88,7 @@ struct Solver {
   // D, aref, coefficients of a block; gives where the numbers behind begin.
   double* set(const RowSlot& s, const double* D, const double* aref, const double* friction) {
     double* x = numbers.data() + s.numbers;
-    for (int k = 0; k < s.rows; k++)
-      x[2 * s.rows + k] = aref[k], x[3 * s.rows + k] = D[k], x[4 * s.rows + k] = friction[k];
+    for (int k = 0; k < s.rows; k++) x[k] = aref[k], x[s.rows + k] = D[k], x[2 * s.rows + k] = friction[k];
     return x + slot_geometry(s.kind, s.rows);
   }
   // A row block with J (rows, columns) for these coordinates.
