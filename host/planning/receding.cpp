@@ -51,6 +51,8 @@ Receding::Receding(Planner& planner, Evaluator& evaluator, const RolloutOptions&
       spent_(kept),
       ages_(kept) {
   if (planner.device() != on_host) throw Error("Receding: the planner is on a device, expected the host");
+  if (planner.robots() != 1)
+    throw Error("Receding: the planner has " + std::to_string(planner.robots()) + " robots, expected 1");
   const Model<double>& m = evaluator.robot().model;
   q_ = Buffer(rollout.precision, 1, m.nq), v_ = Buffer(rollout.precision, 1, m.nv);
   act_ = Buffer(rollout.precision, 1, m.world.na);

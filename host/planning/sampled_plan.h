@@ -63,6 +63,7 @@ struct PlannerOptions {
   int models = 1;
   double worst = 1;
   int device = on_host;  // where the samples of a Planner lie
+  long robots = 1;       // plans of a Planner, one for each robot; robot k has the seed plus k
 };
 
 // Noise that decreases over the iterations, and towards the beginning of the plan: sigma (n) times

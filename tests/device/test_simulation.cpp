@@ -124,6 +124,26 @@ TEST(DevicePlanner, PlansAsTheHosts) {
   }
 }
 
+TEST(DevicePlanner, PlansForSeveralRobotsAsTheHosts) {
+  Evaluator e(load("cartpole"), {.threads = 1});
+  const Precision p = Precision::float64;
+  RolloutOptions o;
+  o.stepping = {.dt = 0.05}, o.precision = p, o.parameters = 1;
+  o.cost = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) {
+    return (x.q[0] - goal[0]) * (x.q[0] - goal[0]) + 1e-4 * u[0] * u[0];
+  };
+  const Rollout roll(e, o);
+  std::vector<double> plans[2];
+  for (const int where : {on_host, device}) {
+    Planner planner(roll, {.horizon = 5, .samples = B, .sigma = {2}, .iterations = 2, .device = where, .robots = 3});
+    const Buffer q = noise(p, 3, 2, 0.1, 1, where), v = noise(p, 3, 2, 0.1, 2, where);
+    for (int k = 0; k < 2; k++) planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5, -0.5, 1}});
+    plans[where == device] = planner.plan();
+  }
+  EXPECT_EQ(plans[0].size(), 3u * 5u * 2u);
+  EXPECT_LT(farthest(plans[0], plans[1]), bound(1e-9, 1e-8));
+}
+
 TEST(DeviceIlqr, PlansAsTheHosts) {
   Evaluator e(load("cartpole"), {.threads = 1});
   const Precision p = Precision::float64;

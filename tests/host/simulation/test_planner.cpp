@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "host/simulation/simulation.h"
 #include "host/trace/parameters.h"
@@ -239,6 +240,80 @@ TEST(Planner, DrivesACartByKnotsWithLatency) {
     s.step(tau.ref());
   }
   EXPECT_NEAR(numbers_of(s.q())[0], 0.5, 0.05);
+}
+
+// The plan of each robot is that of a planner for it alone with the robot's seed, bit for bit; one that fails disturbs no
+// other.
+TEST(Planner, PlansForSeveralRobots) {
+  constexpr long R = 3;
+  Cart cart;
+  const PlannerOptions options{.horizon = 12,
+                               .samples = 40,
+                               .update = {.temperature = 0.1, .standardised = true},
+                               .sigma = {6},
+                               .lower = {-10},
+                               .upper = {10},
+                               .iterations = 2,
+                               .knots = 4,
+                               .interpolation = Interpolation::Cubic,
+                               .seed = 5,
+                               .adapt = 0.5};
+  PlannerOptions of_all = options;
+  of_all.robots = R;
+  Planner planner(cart.roll, of_all);
+  EXPECT_EQ(planner.robots(), R);
+  std::deque<Planner> alone;
+  for (std::uint64_t r = 0; r < R; r++) {
+    PlannerOptions of_one = options;
+    of_one.seed += r;
+    alone.emplace_back(cart.roll, of_one);
+  }
+  Predictor predictor(cart.evaluator, Cart::options(Precision::float64)),
+      one(cart.evaluator, Cart::options(Precision::float64));
+  const Buffer q(Precision::float64, R, 2), v(Precision::float64, R, 2);
+  const std::vector<double> goals{0.5, -0.3, 1.0};
+  std::vector<double> u(R);
+  for (int k = 0; k < 4; k++) {
+    for (long r = 0; r < R; r++) q.component<double>(0)[r] = 0.1 * r + 0.02 * k, v.component<double>(1)[r] = 0.3 * r;
+    if (k == 2) v.component<double>(0)[1] = NAN;
+    const double t = 0.11 * k, latency = k == 1 ? 0.1 : 0;
+    const RolloutArrays all{.q = q.ref(), .v = v.ref(), .p = goals};
+    planner.command(predictor.state(planner, all, t, latency), t + latency);
+    planner.control(t + 0.01, u);
+    for (long r = 0; r < R; r++) {
+      const Buffer its_q(Precision::float64, 1, 2), its_v(Precision::float64, 1, 2);
+      for (int c = 0; c < 2; c++)
+        its_q.component<double>(c)[0] = q.component<double>(c)[r],
+        its_v.component<double>(c)[0] = v.component<double>(c)[r];
+      Planner& of = alone[static_cast<std::size_t>(r)];
+      const RolloutArrays its{.q = its_q.ref(), .v = its_v.ref(), .p = {goals[static_cast<std::size_t>(r)]}};
+      const bool lost = k >= 2 && r == 1;
+      EXPECT_EQ(planner.failed(r), lost);
+      if (lost) EXPECT_THROW(of.command(one.state(of, its, t, latency), t + latency), PlanningError);
+      else of.command(one.state(of, its, t, latency), t + latency);
+      if (k < 3)
+        EXPECT_EQ(u[static_cast<std::size_t>(r)] == control_at(of, t + 0.01), !lost) << "a lost robot's plan goes on";
+      if (lost) continue;
+      EXPECT_EQ(planner.knots(r), of.knots());
+      EXPECT_EQ(planner.cost(r), of.cost());
+      EXPECT_TRUE(std::equal(of.plan().begin(), of.plan().end(), planner.plan().begin() + 12 * r));
+    }
+  }
+  const std::vector<double> plan = planner.plan();
+  for (long r = 0; r < R; r++) v.component<double>(0)[r] = NAN;
+  EXPECT_THROW(planner.command({.q = q.ref(), .v = v.ref(), .p = goals}, 1), PlanningError);
+  EXPECT_EQ(planner.plan(), plan);
+  EXPECT_TRUE(planner.failed(1) && !planner.failed(0)) << "as after the last call that did not fail";
+
+  const Buffer two(Precision::float64, 2, 2);
+  const auto refused = [&](const RolloutArrays& state) { return message([&] { planner.command(state, 1); }); };
+  EXPECT_EQ(refused({.q = two.ref(), .v = v.ref(), .p = goals}), "Planner: q has 2 rows, expected 3, the robots");
+  EXPECT_EQ(refused({.q = q.ref(), .v = v.ref(), .p = {1, 2}}), "Planner: p has 2 numbers, expected 1, 3 or 36");
+  of_all.robots = 0;
+  EXPECT_EQ(message([&] { Planner(cart.roll, of_all); }), "Planner: robots is 0, expected at least 1");
+  of_all.robots = of_all.models = 2;
+  EXPECT_EQ(message([&] { Planner(cart.roll, of_all); }),
+            "Planner: robots is 2, expected 1 with several models: make a planner for each robot");
 }
 
 TEST(Planner, ShiftsKnotsByTheTimeThatHasPassed) {
