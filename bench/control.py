@@ -11,11 +11,13 @@ Rows "mujoco.batch" have the same sampler (DIAL), cost, horizon, prediction and 
 one thread. Its samples are as many as fit into the processor time that a plan of ours takes, p50 of the row above, as measured at
 that number of samples: physics alone for MuJoCo, all of a plan for us. The cost is computed outside of this time. All settings of
 LEGGED or SWINGING run with --tries seeds and are printed; the best one, by successes, then falls, then error or time, runs with all seeds. Its
-core time is followed by that of mujoco.rollout for the same steps. The acrobot has no such row: a batch.rollout has no feedback.
+core time is followed by that of mujoco.rollout for the same steps. The acrobot and the G1 have no such rows: their controls depend on the
+state, and a batch.rollout has no feedback.
 """
 
 import argparse
 import contextlib
+import functools
 import time
 from dataclasses import dataclass, field
 
@@ -25,6 +27,7 @@ from mujoco.batch import Batch
 from mujoco.rollout import Rollout as MujocoRollout
 
 import featherstorm as fs
+import featherstorm.mujoco
 from featherstorm.control import (
     Acrobot,
     CartPole,
@@ -96,7 +99,7 @@ CASES = {
     "g1, stand, pushes 0.5 m/s": Case(G1Stand, conditions={"push": 0.5}),
     "g1, step in place": Case(G1Step),
     "g1, walk 0.4 m/s": Case(G1Walk),
-    "humanoid, stand up": Case(HumanoidStandUp),
+    "humanoid, stand up": Case(HumanoidStandUp, beside=True),
     "g1, walk 0.4 m/s, mass +20 %": Case(G1Walk, conditions={"mass": 1.2}),
 }
 
@@ -157,7 +160,7 @@ class Numbers:
     def __init__(self, model, q, v):
         self.model, self.flat = model, (q, v)
         self.q, self.v = objects(q.T), objects(v.T)
-        self.poses = {}
+        self.poses, self.readings = {}, None
 
     def pose(self, frame):
         if frame not in self.poses:
@@ -170,6 +173,20 @@ class Numbers:
     def rotation(self, frame):
         R = np.moveaxis(np.asarray(self.pose(frame)[1], float), 0, -1)
         return np.stack([objects(row) for row in R])
+
+    def sensor(self, name):
+        if self.readings is None:
+            batch = readings_of(self.model, len(self.flat[0]))
+            batch.bind("qpos")[:], batch.bind("qvel")[:] = self.flat
+            batch.forward()
+            self.readings = batch.bind("sensordata")
+        of = self.model.compiled.sensor(name)
+        return objects(self.readings[:, int(of.adr[0]) : int(of.adr[0] + of.dim[0])].T)
+
+
+@functools.lru_cache(maxsize=4)
+def readings_of(model, count):
+    return featherstorm.mujoco.Batch(model.compiled, nsim=count, nthread=1, dtype="float64")
 
 
 def objects(rows):

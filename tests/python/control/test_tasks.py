@@ -41,7 +41,7 @@ def test_the_acrobots_feedback_holds_it_at_the_top():
 
 
 def test_a_quadruped_stands_up_from_its_belly():
-    task = StandUp(samples=64)
+    task = StandUp()
     plant = task.plant(seed=1)
     assert plant.time == 0 and plant.data.qpos[2] < 0.13 and np.abs(plant.data.qvel).max() < 0.1
     assert not task.is_reached(plant)
