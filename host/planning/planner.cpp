@@ -46,29 +46,34 @@ void copy_robot(const RolloutArrays& from, long robot, long robots, long np, Rol
     to.p.assign(from.p.begin() + robot * each, from.p.begin() + (robot + 1) * each);
 }
 
-// A state has a row for each robot. Every parameter has a row for all models or robots, or one for each; with several
-// models one has.
-void check_rows(const RolloutArrays& state, const PlannerOptions& o, long np) {
-  const long rows = std::max<long>(o.models, o.robots);
-  const auto refuse = [&](const std::string& what, long found, const char* or_one) {
-    throw Error("Planner: " + what + " has " + std::to_string(found) + " rows, expected " + or_one +
-                std::to_string(rows) + ", the " + (o.robots > 1 ? "robots" : "models"));
+[[noreturn]] void refuse_rows(const std::string& what, long found, const char* or_one, long rows, const char* of) {
+  throw Error("Planner: " + what + " has " + std::to_string(found) + " rows, expected " + or_one +
+              std::to_string(rows) + ", the " + of);
+}
+
+// A state has a row for each of several robots.
+void check_robots(const RolloutArrays& state, long robots) {
+  if (robots == 1) return;
+  const auto check = [&](const char* name, const ArrayRef& a, bool shared) {
+    if (a.instances != robots && !(shared && (a.instances == 1 || !a.data)))
+      refuse_rows(name, a.instances, shared ? "1 or " : "", robots, "robots");
   };
-  if (o.robots > 1) {
-    if (state.q.instances != rows) refuse("q", state.q.instances, "");
-    if (state.v.instances != rows) refuse("v", state.v.instances, "");
-    if (state.act.data && state.act.instances != 1 && state.act.instances != rows)
-      refuse("act", state.act.instances, "1 or ");
-    if (state.warm.data && state.warm.instances != 1 && state.warm.instances != rows)
-      refuse("warm", state.warm.instances, "1 or ");
-    const long count = static_cast<long>(state.p.size());
-    if (count != np && count != rows * np && count != rows * o.horizon * np)
-      throw Error("Planner: p has " + std::to_string(count) + " numbers, expected " + std::to_string(np) + ", " +
-                  std::to_string(rows * np) + " or " + std::to_string(rows * o.horizon * np));
-  }
+  check("q", state.q, false), check("v", state.v, false), check("act", state.act, true);
+  check("warm", state.warm, true);
+}
+
+// Every parameter has a row for all models or robots, or one for each; with several models one has. Several robots share
+// p, or have one each, for the plan or for each of its steps.
+void check_rows(const RolloutArrays& state, const PlannerOptions& o, long np) {
+  check_robots(state, o.robots);
+  const long rows = std::max<long>(o.models, o.robots), count = static_cast<long>(state.p.size());
+  if (o.robots > 1 && count != np && count != rows * np && count != rows * o.horizon * np)
+    throw Error("Planner: p has " + std::to_string(count) + " numbers, expected " + std::to_string(np) + ", " +
+                std::to_string(rows * np) + " or " + std::to_string(rows * o.horizon * np));
   bool differ = o.models == 1;
   for (const auto& [name, array] : state.parameters) {
-    if (array.instances != 1 && array.instances != rows) refuse("the parameter " + name, array.instances, "1 or ");
+    if (array.instances != 1 && array.instances != rows)
+      refuse_rows("the parameter " + name, array.instances, "1 or ", rows, o.robots > 1 ? "robots" : "models");
     differ = differ || array.instances == rows;
   }
   if (!differ)
@@ -138,6 +143,7 @@ void Planner::reset(const std::vector<double>& plan) {
 void Planner::warm(const RolloutArrays& state) {
   for (SampledPlan& plan : plans_) plan.make_memory();
   begin(0);
+  before_ = failed_;
   try {
     iterate(state, 0, nullptr);
   } catch (...) {
@@ -145,7 +151,7 @@ void Planner::warm(const RolloutArrays& state) {
     throw;
   }
   cancel();
-  warm_ = true;
+  failed_ = before_, warm_ = true;
 }
 
 std::span<const double> Planner::command(const RolloutArrays& state, std::optional<double> t,
@@ -243,6 +249,7 @@ void Predictor::warm(const Planner& planner, const RolloutArrays& state) {
 const RolloutArrays& Predictor::state(const Planner& planner, const RolloutArrays& state, double t, double latency) {
   if (!(latency >= 0) || !std::isfinite(latency))
     throw Error("Predictor: latency is " + std::to_string(latency) + ", expected 0 or more");
+  check_robots(state, planner.robots());
   copy_state(state, after_);
   const long steps = std::lround(latency / rollout_.dt()), n = rollout_.controls(), robots = planner.robots(),
              np = rollout_.parameters();

@@ -67,7 +67,7 @@ class Planner {
   const std::vector<double>& plan() const { return controls_; }                              // (R T n)
   const std::vector<double>& knots(long robot = 0) const { return plan_of(robot).knots(); }  // (K n)
   double cost(long robot = 0) const { return plan_of(robot).cost(); }  // of the best sample of the last iteration
-  // Whether no sample of the robot had a finite cost in an iteration of the last call: its plan was then not improved there.
+  // Return true if an iteration of the last call found no sample of the robot with a finite cost.
   bool failed(long robot = 0) const { return failed_.at(static_cast<std::size_t>(robot)) != 0; }
   int iterations() const { return done_; }  // of the last call
   int device() const { return options().device; }

@@ -308,6 +308,10 @@ TEST(Planner, PlansForSeveralRobots) {
   const Buffer two(Precision::float64, 2, 2);
   const auto refused = [&](const RolloutArrays& state) { return message([&] { planner.command(state, 1); }); };
   EXPECT_EQ(refused({.q = two.ref(), .v = v.ref(), .p = goals}), "Planner: q has 2 rows, expected 3, the robots");
+  EXPECT_EQ(message([&] { predictor.state(planner, {.q = q.ref(), .v = two.ref(), .p = goals}, 1, 0.1); }),
+            "Planner: v has 2 rows, expected 3, the robots");
+  planner.warm({.q = q.ref(), .v = v.ref(), .p = goals});
+  EXPECT_FALSE(planner.failed(0)) << "warm() changes nothing";
   EXPECT_EQ(refused({.q = q.ref(), .v = v.ref(), .p = {1, 2}}), "Planner: p has 2 numbers, expected 1, 3 or 36");
   of_all.robots = 0;
   EXPECT_EQ(message([&] { Planner(cart.roll, of_all); }), "Planner: robots is 0, expected at least 1");
