@@ -1,14 +1,21 @@
-// Planners: plans by gradients; sampled plans, and their updates on the device where the samples are stored.
+// Planners: plans by gradients; sampled plans, and their updates on the device where the samples are stored; the thread
+// that plans.
 #include "host/planning/ilqr.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "host/planning/receding_loop.h"
 #include "host/rollout/sequence.h"
 #include "prepared_run.h"
 
@@ -147,6 +154,90 @@ class PyIlqr {
   Ilqr ilqr_;
 };
 
+// A RecedingLoop whose plans and clock are Python functions. The thread has the interpreter's lock only within them.
+class PyRecedingLoop {
+ public:
+  explicit PyRecedingLoop(std::optional<double> latency)
+      : loop_({.plan = [this](const MeasuredState& m, double expected, double) { return plan(m, expected); }},
+              {.clock = [this] { return call([&] { return nb::cast<double>(clock_()); }); },
+               .latency = latency,
+               .log = [this](const PlanRecord& r) { note(r); }}) {}
+  ~PyRecedingLoop() { stop(); }
+
+  // plan(x, t, latency) returns false for a plan that failed.
+  void start(nb::object plan, nb::object clock, std::optional<double> begins) {
+    stop();
+    plan_ = std::move(plan), clock_ = std::move(clock);
+    loop_.start(begins);
+  }
+  void stop() {
+    {
+      nb::gil_scoped_release release;
+      loop_.stop();
+    }
+    plan_.reset(), clock_.reset();
+  }
+  void submit(const nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& x, double t) {
+    if (error_.is_valid()) {
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error_.ptr())), error_.ptr());
+      nb::raise_python_error();
+    }
+    loop_.submit({x.data(), x.size()}, t);
+  }
+  double expected_latency() const { return loop_.expected_latency(); }
+  // The Python objects that it holds, for the garbage collector.
+  std::array<nb::object*, 3> held() { return {&plan_, &clock_, &error_}; }
+  // Times of the plans but the first, and numbers of late and failed ones.
+  std::tuple<std::vector<double>, std::vector<double>, long, long> times() const {
+    const RecedingStats s = loop_.stats();
+    return {spent_, ages_, s.late, s.failed};
+  }
+
+ private:
+  // Call f with the interpreter's lock. Its Python error is kept for submit().
+  template <class F> std::invoke_result_t<F> call(const F& f) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      return f();
+    } catch (nb::python_error& e) {
+      error_ = nb::borrow(e.value());
+      throw Error("Receding: a function has raised an error");
+    }
+  }
+  int plan(const MeasuredState& m, double latency) {
+    const bool done = call([&] {
+      auto* x = new std::vector<double>(m.x);
+      const nb::capsule owner(x, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+      return nb::cast<bool>(plan_(nb::ndarray<nb::numpy, double>(x->data(), {x->size()}, owner), m.t, latency));
+    });
+    if (!done) throw PlanningError("Receding: no sample has a finite cost");
+    return 1;
+  }
+  void note(const PlanRecord& r) {
+    if (r.failed) return;
+    if (!std::exchange(first_, false)) call([&] { spent_.push_back(r.spent), ages_.push_back(r.age); });
+  }
+
+  nb::object plan_, clock_, error_;
+  bool first_ = true;
+  std::vector<double> spent_, ages_;
+  RecedingLoop loop_;
+};
+
+int visit_loop(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self))
+    for (const nb::object* x : nb::inst_ptr<PyRecedingLoop>(self)->held()) Py_VISIT(x->ptr());
+  return 0;
+}
+int clear_loop(PyObject* self) {
+  for (nb::object* x : nb::inst_ptr<PyRecedingLoop>(self)->held()) x->reset();
+  return 0;
+}
+PyType_Slot loop_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_loop)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_loop)},
+                            {0, nullptr}};
+
 }  // namespace
 
 void bind_planning(nb::module_& module) {
@@ -244,6 +335,18 @@ void bind_planning(nb::module_& module) {
       .def_prop_ro("cost", [](const PyIlqr& i) { return i.last().cost; })
       .def_prop_ro("iterations", [](const PyIlqr& i) { return i.last().iterations; })
       .def_prop_ro("converged", [](const PyIlqr& i) { return i.last().converged; });
+  nb::class_<PyRecedingLoop>(module, "RecedingLoop", nb::type_slots(loop_slots),
+                             "A thread that plans again and again (host/planning/receding_loop.h).")
+      .def(nb::init<std::optional<double>>(), nb::arg("latency").none())
+      .def(
+          "start", &PyRecedingLoop::start, nb::arg("plan"), nb::arg("clock"), nb::arg("begins").none(),
+          "Start the thread. plan(x, t, latency) returns False for a plan that failed; begins: time of the last plan [s].")
+      .def("stop", &PyRecedingLoop::stop, "End the thread after its present plan.")
+      .def("submit", &PyRecedingLoop::submit, nb::arg("x"), nb::arg("t"),
+           "Give a state and its time. Raises the error that has ended the thread.")
+      .def_prop_ro("expected_latency", &PyRecedingLoop::expected_latency)
+      .def("times", &PyRecedingLoop::times,
+           "Return times and ages of plans [s] in their order, and the numbers of late and of failed ones.");
   module.def("annealed_sigma", &annealed_sigma, nb::arg("sigma"), nb::arg("iterations"), nb::arg("knots"),
              nb::arg("iteration_decay"), nb::arg("knot_decay"),
              "Noise (iterations K n) that decreases over the iterations and towards the beginning of the plan.");

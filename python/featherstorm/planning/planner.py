@@ -295,7 +295,7 @@ class Planner:
             return 0.0
         if t0 is None or self.t0 is None or self.dt is None:
             return 1.0
-        if t0 < self.t0:
+        if t0 < self.t0 - 1e-9:
             raise ValueError(
                 f"{type(self).__name__}: t0 is {t0}, expected {self.t0} or later, the time of the last plan"
             )
