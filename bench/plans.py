@@ -6,7 +6,7 @@ plans       processor time of a plan of DIAL on four declared feet, 16 or 20 ste
 steps       a control step of 20 ms of an instance of the robot's file under the planning law: 1024 samples, 16 steps,
             float32, controls 0.25 rad about the stance (splines of five knots), with the cost of a trot
 divergence  the same call with one sample of 1024 that is not finite, relative to the call without
-iLQR        an iteration of 25 steps of 20 ms that lets the robot stand up from its belly, float64
+iLQR        an iteration of 25 steps of 20 ms that lets the robot stand up from its belly, float64; kernels were made before
 
 Processor times, medians of --repeats calls.
 """
@@ -127,8 +127,9 @@ def iteration_time(contacts, repeats, iterations=10):
     else:
         roll = standing_up(fs.from_mujoco(m, threads=1), x0, pairs=pairs_of(contacts))
 
+    planner = ILQR(roll, 25, len(STANCE), iterations=iterations)
+
     def plan():
-        planner = ILQR(roll, 25, len(STANCE), iterations=iterations)
         planner.reset(np.tile(CROUCH, (25, 1)))
         planner.plan(x0)
         return planner.last().iterations
