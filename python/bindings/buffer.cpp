@@ -116,7 +116,8 @@ void py_copy(nb::object from, nb::object to, std::uintptr_t number, long times) 
   nb::gil_scoped_release release;
   if (times == 1) return copy(a, b, stream);
   if (b.instances != times * a.instances)
-    throw Error("copy: to has " + std::to_string(b.instances) + " rows, expected " + std::to_string(times * a.instances));
+    throw Error("copy: to has " + std::to_string(b.instances) + " rows, expected " +
+                std::to_string(times * a.instances));
   const auto rows_of = [](ArrayRef x, long first, long count, long stride) {
     x.data = static_cast<char*>(x.data) + first * x.instance_stride * static_cast<long>(bytes_of(x.precision));
     x.instances = count, x.instance_stride = stride, x.padded = false;
