@@ -67,6 +67,18 @@ class Case:
     conditions: dict = field(default_factory=dict)
 
 
+class HeavyTrunk(Trot):
+    """A trot of a robot whose trunk alone is a fifth heavier than the planner's."""
+
+    def plant(self, *given):
+        plant = super().plant(*given)
+        trunk = plant.model.body("base").id
+        plant.model.body_mass[trunk] *= 1.2
+        plant.model.body_inertia[trunk] *= 1.2
+        mujoco.mj_setConst(plant.model, mujoco.MjData(plant.model))
+        return plant
+
+
 CASES = {
     "cart-pole, swing-up": Case(CartPole, beside=True),
     "acrobot, swing-up": Case(Acrobot),
@@ -74,11 +86,13 @@ CASES = {
     "go2, trot, feet": Case(Trot),
     "go2, trot, feet, pushes 1 m/s": Case(Trot, follows(0.15), "error < 0.15", conditions={"push": 1.0}),
     "go2, trot, feet, mass +20 %": Case(Trot, conditions={"mass": 1.2}),
+    "go2, trot, feet, trunk +20 %": Case(HeavyTrunk),
     "go2, trot, file": Case(lambda: Trot(model="file"), beside=True),
     "go2, trot, file, pushes 1 m/s": Case(
         lambda: Trot(model="file"), follows(0.15), "error < 0.15", conditions={"push": 1.0}
     ),
     "go2, trot, file, mass +20 %": Case(lambda: Trot(model="file"), conditions={"mass": 1.2}),
+    "go2, trot, file, trunk +20 %": Case(lambda: HeavyTrunk(model="file")),
     "go2, trot, file, friction 0.4": Case(lambda: Trot(model="file"), conditions={"friction": 0.4}),
     "go1, trot, file": Case(lambda: Trot(robot="go1")),
     "go2, trot 1.5 m/s, feet": Case(lambda: Trot(1.5), follows(0.15), "error < 0.15"),

@@ -2,6 +2,7 @@
 
     python bench/identify.py [--threads 2] [--runs 5] [CASE ...]
     python bench/identify.py --noise 20 [CASE ...]
+    python bench/identify.py --sysid [--threads 2] [--runs 5]
 
 Cases: `arm`, damping, dry friction and armature of two joints; `go2`, the same of twelve joints of a standing Go2 of
 which they move, and the friction of its feet; `ball`, time constant and damping ratio of a bouncing ball's contact;
@@ -11,6 +12,9 @@ rows; only the simulation of candidates differs: featherstorm, `mujoco.rollout` 
 of runs that take turns, of the wall and of the processor (all threads); kernels, thread pools and models were made
 before. The first call of featherstorm makes its kernels, unless they are on disk.
 
+--sysid: `arm` by MuJoCo's own toolbox (`pip install mujoco[sysid]`), which simulates the whole log from its first state, and is given readings of positions
+and velocities in each timestep; featherstorm's fit is given every fifth state.
+
 --noise: errors over so many logs with noise, and the share of numbers within two of their standard deviations. `ur5`, a case of --noise alone, is
 `featherstorm.identify.inertias`: a UR5 with masses, centres and inertias that differ from its file, driven in MuJoCo C along an exciting motion of 5 s.
 """
@@ -18,7 +22,9 @@ before. The first call of featherstorm makes its kernels, unless they are on dis
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import io
 import statistics
 import sys
 import time
@@ -36,6 +42,10 @@ sys.path.insert(0, str(machine.ROOT / "tests" / "python" / "identify"))
 
 from logged_scenes import BALL, BOX
 
+try:
+    from mujoco import sysid
+except ImportError:
+    sysid = None
 engine = importlib.import_module("featherstorm.identify.fit")  # the module; fs.identify.fit is its function
 FULL, SUBSTEPS = mujoco.mjtState.mjSTATE_FULLPHYSICS, 5
 
@@ -233,6 +243,75 @@ def measure(name, threads, runs):
     print(f"first call of featherstorm: {1e3 * first:.0f} ms")
 
 
+# ---- MuJoCo's toolbox ----
+
+FIELDS = {"dof_frictionloss": "frictionloss", "dof_armature": "armature"}
+
+
+def writer(number):
+    """Return a function that writes a number to a MjSpec."""
+
+    def write(spec, p):
+        joint, value = spec.joint(number.at), p.value[0]
+        if number.table == "dof_damping":
+            joint.damping[0] = value  # of a polynomial
+        else:
+            setattr(joint, FIELDS[number.table], value)
+
+    return write
+
+
+def by_toolbox(log, numbers, starts, truth, threads):
+    """Fit the numbers of the arm by mujoco.sysid; return wall and processor time, and the values found."""
+    spec = mujoco.MjSpec.from_string(ARM)
+    for sensor in (mujoco.mjtSensor.mjSENS_JOINTPOS, mujoco.mjtSensor.mjSENS_JOINTVEL):
+        for joint in spec.joints:
+            name = f"{sensor.name}_{joint.name}"
+            spec.add_sensor(name=name, type=sensor, objtype=mujoco.mjtObj.mjOBJ_JOINT, objname=joint.name)
+    m = spec.compile()
+    for number in numbers:
+        getattr(m, number.table)[:] = getattr(truth, number.table)
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = log.q[0], log.v[0]
+    begin, u = sysid.create_initial_state(m, d.qpos, d.qvel, d.act), np.repeat(log.u, SUBSTEPS, axis=0)
+    state, seen = mujoco.rollout.rollout(m, d, begin, u[None])
+    controls = sysid.TimeSeries(np.arange(len(u) + 1) * m.opt.timestep, np.vstack([u, u[-1:]]))
+    signals = sysid.TimeSeries.from_names(state[0, :, 0], seen[0], m)
+    sequence = sysid.ModelSequences("arm", spec, "log", begin, controls, signals)
+    params = sysid.ParameterDict()
+    for number, start in zip(numbers, starts):
+        params.add(sysid.Parameter(number.name, start, 1e-6, number.upper, modifier=writer(number)))
+    residual = sysid.build_residual_fn(models_sequences=[sequence], n_threads=threads)
+    wall, busy = time.perf_counter(), time.process_time()
+    with contextlib.redirect_stdout(io.StringIO()):
+        found, _ = sysid.optimize(params, residual, verbose=False)
+    values = [float(found[number.name].value[0]) for number in numbers]
+    return time.perf_counter() - wall, time.process_time() - busy, values
+
+
+def toolbox(threads, runs):
+    nominal, log, numbers, options, truth = arm()
+    model = fs.from_mujoco(nominal, threads=threads)
+    roll = fs.Rollout(model, substeps=SUBSTEPS)
+    inputs = engine.with_inputs(model, tuple(dict.fromkeys(n.table for n in numbers)))
+    entries = engine.Numbers(inputs, numbers).entries
+    exact, starts = (
+        np.array([np.ravel(getattr(m, n.table))[e[0]] for n, e in zip(numbers, entries)]) for m in (truth, nominal)
+    )
+    rows = {"featherstorm": [], "mujoco.sysid": []}
+    for _ in range(runs + 1):
+        wall, busy = time.perf_counter(), time.process_time()
+        found = fs.identify.fit(roll, log, numbers, **options)
+        wall, busy = time.perf_counter() - wall, time.process_time() - busy
+        rows["featherstorm"].append((wall, busy, list(found.values.values())))
+        rows["mujoco.sysid"].append(by_toolbox(log, numbers, starts, truth, threads))
+    print("| arm by | wall ms | processor ms | largest relative error |\n|---|---|---|---|")
+    for of, found in rows.items():
+        wall, busy, _ = zip(*found[1:])  # the first one makes kernels
+        times = " | ".join(f"{1e3 * statistics.median(x):.0f}" for x in (wall, busy))
+        print(f"| {of} | {times} | {np.max(np.abs(np.array(found[-1][2]) / exact - 1)):.1e} |")
+
+
 # ---- logs with noise ----
 
 # case -> standard deviations of positions and velocities, and options of fit
@@ -319,7 +398,11 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--noise", type=int, default=0, metavar="LOGS")
+    parser.add_argument("--sysid", action="store_true")
     given = parser.parse_args()
+    if given.sysid:
+        toolbox(given.threads, given.runs)
+        return
     if given.noise:
         print("| case | noise of q | of v | median error | 95 % | worst | within two deviations |")
         print("|---|---|---|---|---|---|---|")

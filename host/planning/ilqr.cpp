@@ -124,6 +124,11 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
       m_(stages_.controls),
       n_(2 * nv_ + na_),
       rows_(options_.horizon * (1 + n_ + m_)),
+      warm_name_(stepping.op == "world" ? "qacc" : "impulse"),
+      warm_(stepping.solver.rigid           ? 0
+            : stepping.op == "world"        ? nv_
+            : stepping.op == "contact_step" ? 3 * e.robot().model.contacts.nc
+                                            : 0),
       residuals_(size_of(stages_.residual)),
       last_residuals_(size_of(stages_.terminal_residual)),
       steps_(rollout_sequence(e, with_all_sweeps(stepping), Precision::float64, stages_, {}, true)),
@@ -144,6 +149,8 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
   residual_ = array(rows_, residuals_), last_residual_ = array(rows_, last_residuals_);
   first_ = state(1, 1), states_ = state(S, T);
   alpha_ = array(S, 1), costs_ = array(S, 1), used_ = array(S, T * m_);
+  begin_solution_ = array(rows_, warm_), solution_ = array(S, T * warm_);
+  solutions_.resize(static_cast<std::size_t>((T + 1) * warm_));
 }
 
 std::span<const double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
@@ -213,12 +220,13 @@ bool Ilqr::solve(const RolloutArrays& given, const std::vector<double>& u, doubl
     const std::vector<QuadraticStep> steps = linearise(given, t, stream);
     std::vector<VectorXd> controls;
     for (long k = 0; k < T; k++) controls.push_back(Eigen::Map<const VectorXd>(plan_.u.data() + k * m_, m_));
+    bool singular = false;  // without regularisation
     for (bool improved = false, searched = false; !improved && !plan_.converged;) {
       const std::optional<BackwardPass> pass = backward_pass(steps, controls, lower, upper, mu);
       if (pass) {
         const double expected = -(pass->linear + pass->quadratic);
         if (expected <= options_.tolerance * std::abs(plan_.cost)) {
-          if (searched) return true;  // small by regularisation alone
+          if (searched || singular) return true;  // small by regularisation alone
           if (mu > 0) {
             mu = 0;
             continue;
@@ -244,6 +252,7 @@ bool Ilqr::solve(const RolloutArrays& given, const std::vector<double>& u, doubl
           break;
         }
       }
+      singular = singular || (!pass && mu == 0);
       mu = std::max(mu * mu_factor, least_mu);
       if (mu > most_mu) return true;  // no step lowers the cost
     }
@@ -305,8 +314,9 @@ void Ilqr::search(const std::vector<double>& alpha, const BackwardPass* pass, co
     in.push_back({"act", spread(first_.act.ref())});
     out.push_back(every_step("act", some(states_.act.ref()), na_));
   }
+  if (warm_ > 0) out.push_back(every_step(warm_name_, some(solution_.ref()), warm_));
   search_.run(T, S, in, uniforms, out, nullptr, stream);
-  for (const Mirrored* a : {&costs_, &states_.q, &states_.v, &states_.act, &used_}) fetch(*a, stream);
+  for (const Mirrored* a : {&costs_, &states_.q, &states_.v, &states_.act, &used_, &solution_}) fetch(*a, stream);
 }
 
 // Take a sample of the last search as the plan.
@@ -318,7 +328,7 @@ void Ilqr::take(long sample) {
   plan_.cost = costs_.column(0)[sample];
   copied(used_, m_, plan_.u.data());
   copied(states_.q, nq_, plan_.q.data() + nq_), copied(states_.v, nv_, plan_.v.data() + nv_);
-  copied(states_.act, na_, plan_.act.data() + na_);
+  copied(states_.act, na_, plan_.act.data() + na_), copied(solution_, warm_, solutions_.data() + warm_);
 }
 
 }  // namespace featherstorm

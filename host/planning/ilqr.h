@@ -14,7 +14,8 @@
 // - u = clip(u_t + alpha k_t + K_t (x (-) x_t)) for all step sizes alpha: one rollout. The best one is the next plan.
 //
 // Changes dx are tangent vectors (2 nv + na): of q as in `integrate`, of v, of a world's activations. All numbers are in
-// double precision. The rigid law is linearised with its full number of sweeps, from no impulses.
+// double precision. The solver of contacts begins the changed steps with the solution that the plan has before each of them. The
+// rigid law is linearised with its full number of sweeps, from no impulses.
 //
 // Tassa, Mansard, Todorov 2014; Howell et al. 2022 (MuJoCo MPC) for differences and parallel step sizes.
 #pragma once
@@ -105,15 +106,18 @@ class Ilqr {
   IlqrOptions options_;
   double dt_;
   long nq_, nv_, na_, m_, n_, rows_;  // n: of dx; rows: of a batch of steps
+  const char* warm_name_;             // the solution of the contacts' solver
+  long warm_;                         // its size
   long residuals_, last_residuals_;
   Sequence steps_, search_;
   SampledPlan timed_;
   double t_ = 0;
   IlqrPlan plan_;
-  State begin_, end_;  // of the batch of steps
-  Mirrored moved_, u_, p_, time_, time_next_, residual_, last_residual_;
+  std::vector<double> solutions_;  // (T + 1, warm_) before the steps of the plan, and behind it
+  State begin_, end_;              // of the batch of steps
+  Mirrored moved_, u_, p_, time_, time_next_, residual_, last_residual_, begin_solution_;
   State first_, states_;  // of the rollouts
-  Mirrored alpha_, costs_, used_;
+  Mirrored alpha_, costs_, used_, solution_;
 };
 
 }  // namespace featherstorm

@@ -53,10 +53,11 @@ std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t,
     next.push_back(t + dt_ * static_cast<double>(k + 1));
   }
   set(begin_.q, plan_.q, nq_, -1), set(moved_, {}, 0, 0), set(begin_.v, plan_.v, nv_, nv_);
-  set(begin_.act, plan_.act, na_, 2 * nv_), set(u_, plan_.u, m_, n_);
+  set(begin_.act, plan_.act, na_, 2 * nv_), set(u_, plan_.u, m_, n_), set(begin_solution_, solutions_, warm_, -1);
   set(p_, given.p, static_cast<long>(given.p.size()) > np ? np : 0, -1);
   set(time_, times, 1, -1), set(time_next_, next, 1, -1);
-  for (const Mirrored* a : {&begin_.q, &begin_.v, &begin_.act, &moved_, &u_, &p_, &time_, &time_next_})
+  for (const Mirrored* a :
+       {&begin_.q, &begin_.v, &begin_.act, &moved_, &u_, &p_, &time_, &time_next_, &begin_solution_})
     send(*a, stream);
   RunOptions unit{.uniforms = {1.0}};
   unit.stream = stream;
@@ -73,6 +74,7 @@ std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t,
                        {"t_next", time_next_.ref()},
                        {"p", p_.ref()}});
   out = {{"q", begin_.q.ref()}, {"v", end_.v.ref()}};
+  if (warm_ > 0) in.push_back({warm_name_, begin_solution_.ref()});
   if (na_ > 0) in.push_back({"act", begin_.act.ref()}), out.push_back({"act", end_.act.ref()});
   if (residuals_ > 0) out.push_back({"residual", residual_.ref()});
   if (last_residuals_ > 0) out.push_back({"terminal_residual", last_residual_.ref()});

@@ -138,14 +138,14 @@ void SampledPlan::reset(const std::vector<double>& plan) {
 }
 
 void SampledPlan::begin(double elapsed) {
-  if (!(elapsed >= 0) || !std::isfinite(elapsed))
+  constexpr double slack = 1e-6;  // times are differences of rounded numbers
+  if (!(elapsed >= -slack) || !std::isfinite(elapsed))
     throw Error("Planner: " + std::to_string(elapsed) +
                 " control steps have passed since the last plan, expected 0 or "
                 "more");
   before_ = now_;
   iteration_ = 0, adapted_ = false;
   choose_sigma();
-  constexpr double slack = 1e-6;  // times are differences of rounded numbers
   if (std::abs(elapsed - std::round(elapsed)) < slack) elapsed = std::round(elapsed);
   if (elapsed == 0) return;
   const double last = static_cast<double>(options_.horizon - 1);

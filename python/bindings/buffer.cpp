@@ -109,11 +109,22 @@ template <class NdArray> PyMemory memory_of(const NdArray& a, const std::string&
   return m;
 }
 
-void py_copy(nb::object from, nb::object to, std::uintptr_t stream) {
+void py_copy(nb::object from, nb::object to, std::uintptr_t number, long times) {
   OpenArrays open;
   const ArrayRef a = open(from, "copy: from", false).memory.array, b = open(to, "copy: to", true).memory.array;
+  void* stream = reinterpret_cast<void*>(number);
   nb::gil_scoped_release release;
-  copy(a, b, reinterpret_cast<void*>(stream));
+  if (times == 1) return copy(a, b, stream);
+  if (b.instances != times * a.instances)
+    throw Error("copy: to has " + std::to_string(b.instances) + " rows, expected " +
+                std::to_string(times * a.instances));
+  const auto rows_of = [](ArrayRef x, long first, long count, long stride) {
+    x.data = static_cast<char*>(x.data) + first * x.instance_stride * static_cast<long>(bytes_of(x.precision));
+    x.instances = count, x.instance_stride = stride, x.padded = false;
+    return x;
+  };
+  for (long k = 0; k < a.instances; k++)
+    copy(rows_of(a, k, times, 0), rows_of(b, k * times, times, b.instance_stride), stream);
 }
 
 nb::tuple py_devices() {
@@ -195,9 +206,10 @@ void bind_buffer(nb::module_& module) {
            "A contiguous view of the whole memory, of shape (components, stride).")
       .def_prop_ro("stride", [](const PyBuffer& b) { return b.buffer.stride(); });
 
-  module.def("copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0,
-             "Copies an array (instances, components), its DLPack capsule or a Buffer to another: between the host "
-             "and a CUDA device, or within a device. Waits for the stream if one of them is on the host.");
+  module.def(
+      "copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0, nb::arg("times") = 1,
+      "Copies an array (instances, components), its DLPack capsule or a Buffer to another: between the host "
+      "and a CUDA device, or within a device; each row `times` times in succession. Waits for the stream if one of them is on the host.");
   module.def(
       "synchronise", [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
       nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),

@@ -1,13 +1,23 @@
-// Planners: plans by gradients; sampled plans, and their updates on the device where the samples are stored.
+// Planners: plans by gradients; sampled plans, and their updates on the device where the samples are stored; the thread
+// that plans.
 #include "host/planning/ilqr.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "host/planning/receding_loop.h"
 #include "host/rollout/sequence.h"
+#include "prepared_run.h"
 
 namespace nb = nanobind;
 
@@ -32,13 +42,14 @@ class PyPlanUpdater {
     a.instances = count, a.padded = false;
     return a;
   }
-  auto with_arrays(nb::object costs, nb::object samples, long first, long models, const auto& f) {
-    OpenArrays open;
-    const ArrayRef c = rows(open(costs, "costs", false).memory.array, first, models);
-    SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
-    x.array = rows(x.array, first);
-    nb::gil_scoped_release release;
-    return f(c, x);
+  // Copy costs (B, 1) of either precision on the host to a column in double precision.
+  static void widen(const ArrayRef& from, const ArrayRef& to) {
+    const auto fill = [&](const auto* x) {
+      for (long i = 0; i < from.instances; i++)
+        static_cast<double*>(to.data)[i * to.instance_stride] = static_cast<double>(x[i * from.instance_stride]);
+    };
+    if (from.precision == Precision::float32) fill(static_cast<const float*>(from.data));
+    else fill(static_cast<const double*>(from.data));
   }
 
  public:
@@ -52,23 +63,50 @@ class PyPlanUpdater {
         n_(n) {
     draw_.array("u", n);
   }
-  void draw(SampledPlan& plan, nb::object out, long first, std::uintptr_t stream) {
+  // Improve plans, whose samples lie one after the other, by the iterations of a call; false for those that an iteration
+  // found no sample with a finite cost for. simulate is a PreparedRun, or a function that fills the costs.
+  std::vector<bool> iterate(const std::vector<SampledPlan*>& plans, nb::object simulate, nb::object costs,
+                            nb::object knots, std::uintptr_t number) {
     OpenArrays open;
-    SequenceMemory knots = open.columns(out, "u", true, 0, n_, steps_);
-    knots.array = rows(knots.array, first);
-    const Controls& samples = plan.samples();
+    const ArrayRef all_costs = open(costs, "costs", true).memory.array;
+    const SequenceMemory all = open.columns(knots, "u", true, 0, n_, steps_);
+    PyRun* run = nullptr;
+    if (!nb::try_cast(simulate, run, false)) run = nullptr;
+    void* stream = reinterpret_cast<void*>(number);
+    const long models = plans.at(0)->options().models;
+    std::vector<bool> good(plans.size(), true);
     nb::gil_scoped_release release;
-    draw_.run(steps_, samples_, {}, {}, {knots}, &samples, reinterpret_cast<void*>(stream));
+    const auto samples_of = [&](long first) {
+      SequenceMemory of = all;
+      of.array = rows(all.array, first);
+      return of;
+    };
+    for (int i = 0; i < plans[0]->iterations() && std::find(good.begin(), good.end(), true) != good.end(); i++) {
+      for (std::size_t k = 0; k < plans.size(); k++)
+        for (long m = 0; m < models; m++)
+          draw_.run(steps_, samples_, {}, {}, {samples_of((static_cast<long>(k) * models + m) * samples_)},
+                    &plans[k]->samples(), stream);
+      if (run) {
+        run->run(stream);
+        widen(run->output("total"), all_costs);
+      } else {
+        nb::gil_scoped_acquire acquire;
+        simulate();
+      }
+      for (std::size_t k = 0; k < plans.size(); k++) {
+        const long first = static_cast<long>(k) * models * samples_;
+        if (!plans[k]->update(updater_, rows(all_costs, first, models), samples_of(first), stream)) good[k] = false;
+      }
+    }
+    return good;
   }
   NextPlan next_plan(nb::object costs, nb::object samples, std::uintptr_t stream) {
-    return with_arrays(costs, samples, 0, 1, [&](const ArrayRef& c, const SequenceMemory& x) {
-      return updater_.update(c, x, reinterpret_cast<void*>(stream));
-    });
-  }
-  bool update(SampledPlan& plan, nb::object costs, nb::object knots, long first, std::uintptr_t stream) {
-    return with_arrays(costs, knots, first, plan.options().models, [&](const ArrayRef& c, const SequenceMemory& x) {
-      return plan.update(updater_, c, x, reinterpret_cast<void*>(stream));
-    });
+    OpenArrays open;
+    const ArrayRef c = rows(open(costs, "costs", false).memory.array, 0);
+    SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
+    x.array = rows(x.array, 0);
+    nb::gil_scoped_release release;
+    return updater_.update(c, x, reinterpret_cast<void*>(stream));
   }
 
  private:
@@ -76,6 +114,17 @@ class PyPlanUpdater {
   Sequence draw_;
   long samples_, steps_, n_;
 };
+
+nb::ndarray<nb::numpy, double> acting(const std::vector<const SampledPlan*>& plans, double t, double dt, double step,
+                                      long count) {
+  const auto R = plans.size(), n = static_cast<std::size_t>(plans.at(0)->control_size()),
+             steps = static_cast<std::size_t>(count);
+  auto* u = new std::vector<double>(R * steps * n);
+  const nb::capsule owner(u, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  for (std::size_t k = 0; k < R * steps; k++)
+    plans[k / steps]->acting(t + step * static_cast<double>(k % steps), dt, u->data() + k * n);
+  return {u->data(), {R, steps, n}, owner};
+}
 
 // An Ilqr, and the object whose engine it uses.
 class PyIlqr {
@@ -105,6 +154,90 @@ class PyIlqr {
   Ilqr ilqr_;
 };
 
+// A RecedingLoop whose plans and clock are Python functions. The thread has the interpreter's lock only within them.
+class PyRecedingLoop {
+ public:
+  explicit PyRecedingLoop(std::optional<double> latency)
+      : loop_({.plan = [this](const MeasuredState& m, double expected, double) { return plan(m, expected); }},
+              {.clock = [this] { return call([&] { return nb::cast<double>(clock_()); }); },
+               .latency = latency,
+               .log = [this](const PlanRecord& r) { note(r); }}) {}
+  ~PyRecedingLoop() { stop(); }
+
+  // plan(x, t, latency) returns false for a plan that failed.
+  void start(nb::object plan, nb::object clock, std::optional<double> begins) {
+    stop();
+    plan_ = std::move(plan), clock_ = std::move(clock);
+    loop_.start(begins);
+  }
+  void stop() {
+    {
+      nb::gil_scoped_release release;
+      loop_.stop();
+    }
+    plan_.reset(), clock_.reset();
+  }
+  void submit(const nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& x, double t) {
+    if (error_.is_valid()) {
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error_.ptr())), error_.ptr());
+      nb::raise_python_error();
+    }
+    loop_.submit({x.data(), x.size()}, t);
+  }
+  double expected_latency() const { return loop_.expected_latency(); }
+  // The Python objects that it holds, for the garbage collector.
+  std::array<nb::object*, 3> held() { return {&plan_, &clock_, &error_}; }
+  // Times of the plans but the first, and numbers of late and failed ones.
+  std::tuple<std::vector<double>, std::vector<double>, long, long> times() const {
+    const RecedingStats s = loop_.stats();
+    return {spent_, ages_, s.late, s.failed};
+  }
+
+ private:
+  // Call f with the interpreter's lock. Its Python error is kept for submit().
+  template <class F> std::invoke_result_t<F> call(const F& f) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      return f();
+    } catch (nb::python_error& e) {
+      error_ = nb::borrow(e.value());
+      throw Error("Receding: a function has raised an error");
+    }
+  }
+  int plan(const MeasuredState& m, double latency) {
+    const bool done = call([&] {
+      auto* x = new std::vector<double>(m.x);
+      const nb::capsule owner(x, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+      return nb::cast<bool>(plan_(nb::ndarray<nb::numpy, double>(x->data(), {x->size()}, owner), m.t, latency));
+    });
+    if (!done) throw PlanningError("Receding: no sample has a finite cost");
+    return 1;
+  }
+  void note(const PlanRecord& r) {
+    if (r.failed) return;
+    if (!std::exchange(first_, false)) call([&] { spent_.push_back(r.spent), ages_.push_back(r.age); });
+  }
+
+  nb::object plan_, clock_, error_;
+  bool first_ = true;
+  std::vector<double> spent_, ages_;
+  RecedingLoop loop_;
+};
+
+int visit_loop(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self))
+    for (const nb::object* x : nb::inst_ptr<PyRecedingLoop>(self)->held()) Py_VISIT(x->ptr());
+  return 0;
+}
+int clear_loop(PyObject* self) {
+  for (nb::object* x : nb::inst_ptr<PyRecedingLoop>(self)->held()) x->reset();
+  return 0;
+}
+PyType_Slot loop_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_loop)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_loop)},
+                            {0, nullptr}};
+
 }  // namespace
 
 void bind_planning(nb::module_& module) {
@@ -124,13 +257,11 @@ void bind_planning(nb::module_& module) {
       .def("next_plan", &PyPlanUpdater::next_plan, nb::arg("costs"), nb::arg("samples"), nb::arg("stream") = 0,
            "Return the best sample, and mean and deviation (T n), from costs (B, 1) and samples (B, T, n).")
       .def(
-          "draw", &PyPlanUpdater::draw, nb::arg("plan"), nb::arg("out"), nb::arg("first") = 0, nb::arg("stream") = 0,
-          "Write the samples of a SampledPlan's iteration, as knots, to an array (B, K, n) or (B, K n), from row `first` on.")
-      .def(
-          "update", &PyPlanUpdater::update, nb::arg("plan"), nb::arg("costs"), nb::arg("knots"), nb::arg("first") = 0,
+          "iterate", &PyPlanUpdater::iterate, nb::arg("plans"), nb::arg("simulate"), nb::arg("costs"), nb::arg("knots"),
           nb::arg("stream") = 0,
-          "Improve a SampledPlan by the costs (models B, 1) of its samples and their knots (B, K, n). Return False if no "
-          "cost is finite.");
+          "Improve SampledPlans by the iterations of a call: draw the knots (R models B, K, n) of samples, simulate them, "
+          "update. simulate: a PreparedRun on the host, or a function that fills the costs (R models B, 1). Return for each "
+          "plan False if an iteration found no finite cost.");
   nb::class_<SampledPlan>(module, "SampledPlan",
                           "A plan of controls given by knots, and the samples about it (host/planning/sampled_plan.h).")
       .def(
@@ -155,14 +286,6 @@ void bind_planning(nb::module_& module) {
       .def("begin", &SampledPlan::begin, nb::arg("elapsed"), "Begin a call, so many control steps after the last one.")
       .def("commit", &SampledPlan::commit, nb::arg("begins"), nb::arg("acts"),
            "End a call: times of the plan's beginning, and from which it acts [s]; NaN: the plan has no time.")
-      .def(
-          "acting",
-          [](const SampledPlan& plan, double t, double dt) {
-            std::vector<double> u(static_cast<std::size_t>(plan.control_size()));
-            plan.acting(t, dt, u.data());
-            return u;
-          },
-          nb::arg("t"), nb::arg("dt"), "The control that acts at a time [s]; dt: time of a control step.")
       .def("cancel", &SampledPlan::cancel, "End a call and take its changes back.")
       .def_prop_ro(
           "controls",
@@ -185,6 +308,9 @@ void bind_planning(nb::module_& module) {
           },
           nb::arg("knots"), nb::arg("cost"), nb::arg("calls"), nb::arg("draws"),
           "Go on from another plan of this kind.");
+  module.def(
+      "acting", &acting, nb::arg("plans"), nb::arg("t"), nb::arg("dt"), nb::arg("step"), nb::arg("count") = 1,
+      "Return the controls (R, count, n) of plans that act at times t, t + step, ... [s]; dt: time of a control step.");
   nb::class_<PyIlqr>(module, "Ilqr", "Plans by gradients (host/planning/ilqr.h).")
       .def(
           "__init__",
@@ -209,6 +335,18 @@ void bind_planning(nb::module_& module) {
       .def_prop_ro("cost", [](const PyIlqr& i) { return i.last().cost; })
       .def_prop_ro("iterations", [](const PyIlqr& i) { return i.last().iterations; })
       .def_prop_ro("converged", [](const PyIlqr& i) { return i.last().converged; });
+  nb::class_<PyRecedingLoop>(module, "RecedingLoop", nb::type_slots(loop_slots),
+                             "A thread that plans again and again (host/planning/receding_loop.h).")
+      .def(nb::init<std::optional<double>>(), nb::arg("latency").none())
+      .def(
+          "start", &PyRecedingLoop::start, nb::arg("plan"), nb::arg("clock"), nb::arg("begins").none(),
+          "Start the thread. plan(x, t, latency) returns False for a plan that failed; begins: time of the last plan [s].")
+      .def("stop", &PyRecedingLoop::stop, "End the thread after its present plan.")
+      .def("submit", &PyRecedingLoop::submit, nb::arg("x"), nb::arg("t"),
+           "Give a state and its time. Raises the error that has ended the thread.")
+      .def_prop_ro("expected_latency", &PyRecedingLoop::expected_latency)
+      .def("times", &PyRecedingLoop::times,
+           "Return times and ages of plans [s] in their order, and the numbers of late and of failed ones.");
   module.def("annealed_sigma", &annealed_sigma, nb::arg("sigma"), nb::arg("iterations"), nb::arg("knots"),
              nb::arg("iteration_decay"), nb::arg("knot_decay"),
              "Noise (iterations K n) that decreases over the iterations and towards the beginning of the plan.");

@@ -17,31 +17,24 @@
 #include "host/simulation/environment_sequence.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/world_sequence.h"
+#include "prepared_run.h"
 
 namespace nb = nanobind;
 
 namespace featherstorm {
 namespace {
 
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-
-// Controls, and the array of knots that they use.
-struct PyControls {
-  Controls controls;
-  OpenArrays open{};
-};
-
-PyControls noise(const std::string& name, const Numbers& mean, const Numbers& sigma, const Numbers& lower,
-                 const Numbers& upper, const Numbers& weights, std::uint64_t seed, std::uint32_t draw,
+PyControls noise(const std::string& name, const NumberArray& mean, const NumberArray& sigma, const NumberArray& lower,
+                 const NumberArray& upper, const NumberArray& weights, std::uint64_t seed, std::uint32_t draw,
                  long first_instance, bool keep_mean) {
-  const auto list = [](const Numbers& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
+  const auto list = [](const NumberArray& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
   Controls c;
   c.name = name, c.mean = list(mean), c.sigma = list(sigma), c.lower = list(lower), c.upper = list(upper);
   c.weights = list(weights), c.key = {seed, draw}, c.first_instance = first_instance, c.keep_mean = keep_mean;
   return {std::move(c)};
 }
 
-PyControls knots(const std::string& name, nb::object array, long columns, const Numbers& weights, long instances,
+PyControls knots(const std::string& name, nb::object array, long columns, const NumberArray& weights, long instances,
                  const std::vector<double>& lower, const std::vector<double>& upper) {
   if (weights.ndim() != 2) throw Error("weights have " + std::to_string(weights.ndim()) + " dimensions, expected 2");
   PyControls c;
@@ -71,41 +64,6 @@ void draw(const PyControls& c, nb::object out, int threads) {
   s.run(steps, m.array.instances, {}, {}, {m}, &controls);
 }
 
-// A run of a sequence, its arrays open, that may be repeated.
-class PyRun {
- public:
-  // (name, array, first column, columns, true if there is one for each step)
-  using Arrays = std::vector<std::tuple<std::string, nb::object, long, long, bool>>;
-  PyRun(const Sequence& sequence, long steps, long instances, const Arrays& in, nb::dict uniforms, const Arrays& out,
-        const PyControls* controls)
-      : sequence_(sequence), steps_(steps), instances_(instances), controls_(controls ? &controls->controls : nullptr) {
-    for (const auto& [name, a, first, count, each] : in)
-      in_.push_back(open_.columns(a, name, false, first, count, each ? steps : 0, instances));
-    for (const auto& [name, a, first, count, each] : out)
-      out_.push_back(open_.columns(a, name, true, first, count, each ? steps : 0));
-    for (auto [k, v] : uniforms) set(nb::cast<std::string>(k), v);
-  }
-  void set(const std::string& uniform, nb::handle numbers) {
-    const auto same = [&](const UniformValues& u) { return u.name == uniform; };
-    auto found = std::find_if(uniforms_.begin(), uniforms_.end(), same);
-    if (found == uniforms_.end()) found = uniforms_.insert(found, {uniform, {}});
-    if (Numbers a; nb::try_cast(numbers, a, false)) found->values.assign(a.data(), a.data() + a.size());
-    else found->values = nb::cast<std::vector<double>>(numbers);
-  }
-  void run(std::uintptr_t stream) {
-    nb::gil_scoped_release release;
-    sequence_.run(steps_, instances_, in_, uniforms_, out_, controls_, reinterpret_cast<void*>(stream));
-  }
-
- private:
-  const Sequence& sequence_;
-  long steps_, instances_;
-  const Controls* controls_;
-  OpenArrays open_;
-  std::vector<SequenceMemory> in_, out_;
-  std::vector<UniformValues> uniforms_;
-};
-
 // A rollout's sequence (host/simulation/rollout.h).
 class PySequence {
  public:
@@ -118,7 +76,9 @@ class PySequence {
   }
   void run(long steps, long instances, const PyRun::Arrays& in, nb::dict uniforms, const PyRun::Arrays& out,
            const PyControls* controls, std::uintptr_t stream) const {
-    prepare(steps, instances, in, uniforms, out, controls).run(stream);
+    const PyRun run = prepare(steps, instances, in, uniforms, out, controls);
+    nb::gil_scoped_release release;
+    run.run(reinterpret_cast<void*>(stream));
   }
   long components(const std::string& name) const { return sequence_.components(name); }
   void measure() { sequence_.measure(); }
@@ -208,7 +168,9 @@ void bind_sequence(nb::module_& module) {
   nb::class_<PyRun>(module, "PreparedRun",
                     "A run of a sequence that may be repeated; its arrays are read anew each time.")
       .def("set", &PyRun::set, nb::arg("uniform"), nb::arg("numbers"), "Sets the numbers of a uniform array.")
-      .def("run", &PyRun::run, nb::arg("stream") = 0, "Runs the sequence.");
+      .def(
+          "run", [](const PyRun& r, std::uintptr_t stream) { r.run(reinterpret_cast<void*>(stream)); },
+          nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(), "Runs the sequence.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
       .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
            nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::arg("stream") = 0,
@@ -228,7 +190,7 @@ void bind_sequence(nb::module_& module) {
            "(name, operations of an instance, seconds) of each stage. Operations: those of its program, a multiply-add "
            "counted once; 0 without a program. Seconds: all threads together, in all runs since measure().");
   using Law = RigidLaw<double>;
-  nb::class_<Law>(module, "RigidLaw", "Numbers of the rigid law (core/rigid/rigid_rows.h).")
+  nb::class_<Law>(module, "RigidLaw", "NumberArray of the rigid law (core/rigid/rigid_rows.h).")
       .def(nb::init<>())
       .def_rw("frequency", &Law::frequency)
       .def_rw("damping_ratio", &Law::damping_ratio)
@@ -333,12 +295,12 @@ void bind_sequence(nb::module_& module) {
       "steps: false without substeps.");
   module.def(
       "pack_network",
-      [](const std::vector<int>& sizes, bool normalised, const Numbers& mean, const Numbers& rate,
-         const std::vector<Numbers>& W, const std::vector<Numbers>& b) {
-        const auto list = [](const Numbers& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
+      [](const std::vector<int>& sizes, bool normalised, const NumberArray& mean, const NumberArray& rate,
+         const std::vector<NumberArray>& W, const std::vector<NumberArray>& b) {
+        const auto list = [](const NumberArray& a) { return std::vector<double>(a.data(), a.data() + a.size()); };
         DenseWeights w{list(mean), list(rate), {}, {}};
-        for (const Numbers& x : W) w.W.push_back(list(x));
-        for (const Numbers& x : b) w.b.push_back(list(x));
+        for (const NumberArray& x : W) w.W.push_back(list(x));
+        for (const NumberArray& x : b) w.b.push_back(list(x));
         const DenseNetwork network = dense_network(sizes, DenseActivation::identity, normalised);
         auto* all = new std::vector<double>(packed(network, w));
         nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });

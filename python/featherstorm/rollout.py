@@ -288,7 +288,8 @@ class Rollout:
         if controls:
             results.add("controls", [T, nu], ("u", 0, nu))
         native = sequence.prepare(T, B, inputs, uniforms, results.outputs, made)
-        return PreparedRollout(model, native, results, library.stream, state, times)
+        controls_read, rows_of_p = None if drawn else given, None if shared else values
+        return PreparedRollout(model, native, results, library.stream, state, times, controls_read, rows_of_p)
 
     def observing_terms(self) -> tuple[Rollout, list[list[str]]]:
         """Return a Rollout that observes the cost of each term, and their names: of a step, of the last state."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 class PreparedRollout:
     """A rollout whose arrays are open. Each run writes into the memory of the same result.
 
-    state   x0, as the rollout reads it
-    times   of the beginnings of the steps and of the end, from the first one [s]
+    state     x0, as the rollout reads it
+    times     of the beginnings of the steps and of the end, from the first one [s]
+    controls  U, as the rollout reads it; None: drawn
+    p         with a row for each instance, as the rollout reads it; None: the same for all
     """
 
     def __init__(
@@ -34,19 +36,25 @@ class PreparedRollout:
         stream: int,
         state: Array,
         times: npt.NDArray[np.float64],
+        controls: Array | None,
+        p: Array | None,
     ) -> None:
         self.model, self.native, self.results, self.stream = model, native, results, stream
-        self.state, self.times = state, times
+        self.state, self.times, self.controls, self.p = state, times, controls, p
 
-    def begin(self, x0: Array, t0: float, p: Array | None) -> None:
-        """Set what differs in the next run: on the CPU, of the same shapes, p the same for all instances."""
+    def begin(self, x0: Array, t0: float, p: Array | None, controls: Array | None = None) -> None:
+        """Set what differs in the next run: on the CPU, of the same shapes."""
         if self.model.quaternions:
             check_quaternions(self.model, "rollout", "x0", x0.reshape(-1, x0.shape[-1]))
         np.copyto(self.state, x0)
         times = self.times + t0
         self.native.set("t", times[:-1])
         self.native.set("t_next", times[1:])
-        if p is not None:
+        if self.controls is not None and controls is not None:
+            np.copyto(self.controls, controls)
+        if self.p is not None and p is not None:
+            np.copyto(self.p, p)
+        elif p is not None:
             self.native.set("p", np.asarray(p, self.state.dtype).astype(float))
 
     def run(self) -> RolloutResult:

@@ -5,20 +5,23 @@ An iteration waits once, for the new knots of the plan, which are on the CPU.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _featherstorm
 from .._memory.arrays import shape_error
-from ..device import DeviceArray
+from ..device import DeviceArray, dtype_name
+from .prepared import PreparedRollout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from .._memory.library import Library
     from ..typing import Array
-    from .prepared import PreparedRollout
 
 
 class Samples:
@@ -57,13 +60,6 @@ class Samples:
         self.prepared: dict[Any, PreparedRollout] = {}  # rollouts of the samples
         self.costs = library.column(library.cost_dtype(dtype), count)
 
-    def draw(self, plans: Sequence[_featherstorm.SampledPlan]) -> Array:
-        """Return the samples of an iteration as knots; they stay valid until the next one is drawn."""
-        for k, plan in enumerate(plans):
-            for m in range(k * self.models, (k + 1) * self.models):
-                self.updater.draw(plan, self.memory, m * self.count, self.library.stream)
-        return self.knots
-
     def controls(self, weights: Array, lower: list[float], upper: list[float]) -> Array:
         """Return the controls (samples, T, nu) of the drawn knots on the CPU. weights (T, K)."""
         count, _, nu = self.shape
@@ -73,16 +69,36 @@ class Samples:
         _featherstorm.draw(made, out)
         return out
 
-    def update(self, plans: Sequence[_featherstorm.SampledPlan], costs: Array) -> list[bool]:
-        """Improve the plans by the costs (robots models samples,) of the drawn samples; False where none is finite.
-
-        Errors: ValueError for costs of another shape.
-        """
+    def take(self, costs: Array) -> None:
+        """Store costs (robots models samples,) of the drawn samples. Errors: ValueError for another shape."""
         found = costs.shape if hasattr(costs, "shape") else np.shape(costs)
         if found != self.shape[:1]:
             raise shape_error(self.name, "costs of the rollout", found, self.shape[:1])
         self.library.fill(self.costs, costs, self.name, "costs")
-        return [
-            self.updater.update(plan, self.costs, self.memory, k * self.models * self.count, self.library.stream)
-            for k, plan in enumerate(plans)
-        ]
+
+    def iterate(
+        self, plans: Sequence[_featherstorm.SampledPlan], simulate: PreparedRollout | Callable[[], Any]
+    ) -> npt.NDArray[np.bool_]:
+        """Improve the plans by the iterations of a call; True for those without a finite cost in one of them.
+
+        simulate  a prepared rollout of the samples, or a function that returns their costs, or an object with `costs`
+        """
+        native: Any = None
+        if isinstance(simulate, PreparedRollout):
+            native, simulate = (simulate.native if self.library.readable else None), simulate.run
+
+        def run() -> None:
+            result = simulate()
+            self.take(getattr(result, "costs", result))
+
+        good = self.updater.iterate(plans, native or run, self.costs, self.memory, self.library.stream)
+        return np.logical_not(good)
+
+    def repeated(self, rows: Array, times: int) -> Array:
+        """Return rows (R, ...) of the library, each `times` times in succession."""
+        if self.library.readable:
+            return np.repeat(rows, times, 0)
+        R, *tail = rows.shape
+        memory, view = self.library.output(dtype_name(rows), times * R, math.prod(tail))
+        _featherstorm.copy(self.library.memory(rows, (R, math.prod(tail))), memory, self.library.stream, times)
+        return view(tail)

@@ -132,9 +132,10 @@ class Device(Library):
         return array
 
     def placed(self, numbers: npt.NDArray[Any]) -> Array:
-        memory, result = self.output(numbers.dtype.name, len(numbers), 1)
-        _featherstorm.copy(np.ascontiguousarray(numbers)[:, None], memory, self.stream)
-        return result([])
+        rows = np.ascontiguousarray(numbers).reshape(len(numbers), -1)
+        memory, result = self.output(numbers.dtype.name, *rows.shape)
+        _featherstorm.copy(rows, memory, self.stream)
+        return result(numbers.shape[1:])
 
     def take(self, array: DeviceArray) -> Array:
         _featherstorm.synchronise(self.device, self.stream)

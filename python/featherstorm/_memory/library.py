@@ -101,7 +101,7 @@ class Library:
         raise NotImplementedError
 
     def placed(self, numbers: npt.NDArray[Any]) -> Array:
-        """Return numbers (n,) on the CPU as an array of the library on this device."""
+        """Return numbers (n,) or (n, k) on the CPU as an array of the library on this device."""
         raise NotImplementedError
 
     def assign(self, view: Array, value: Array, op: str, name: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import atexit
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import _featherstorm
 from ..planning import PlanningError
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from ..planning import Planner
 
     Array = npt.NDArray[Any]
-
-MEMORY = 0.9  # weight of the past in the expected latency
-LATE = 1e-4  # from this time on a plan is late [s]
-MARGIN = 4.0  # standard deviations that the expected latency adds to its mean
 
 
 class PlanTimes(NamedTuple):
@@ -66,26 +63,16 @@ class Receding:
         latency: float | None = None,
         **given: Any,
     ) -> None:
-        if latency is not None and not latency >= 0:
-            raise ValueError(f"Receding: latency is {latency}, expected 0 or more")
         self.planner, self.clock, self.latency, self.given = planner, clock, latency, given
-        self._mean, self._variance = 0.0, 0.0  # of ages
-        self._state: tuple[Array, float] | None = None
-        self._new, self._stopped = threading.Condition(), False
-        self._thread: threading.Thread | None = None
-        self._error: BaseException | None = None
-        self._spent: list[float] = []
-        self._age: list[float] = []
-        self._late = self._failed = 0
+        self._loop = _featherstorm.RecedingLoop(latency)
 
     @property
     def expected_latency(self) -> float:
-        return self._mean + MARGIN * self._variance**0.5 if self.latency is None else self.latency
+        return self._loop.expected_latency
 
     def __enter__(self) -> Self:
-        self._stopped = False
-        self._thread = threading.Thread(target=self._run, name="featherstorm planner", daemon=True)
-        self._thread.start()
+        self._loop.start(self._plan, self.clock, self.planner.t0)
+        atexit.register(self.stop)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,23 +80,15 @@ class Receding:
 
     def stop(self) -> None:
         """End the thread after its present plan."""
-        with self._new:
-            self._stopped = True
-            self._new.notify()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._loop.stop()
+        atexit.unregister(self.stop)
 
     def submit(self, x: npt.ArrayLike, t: float) -> None:
         """Give the state x (nx,) measured at the time t [s]. It replaces one that no plan has begun with.
 
         Errors: the error that has ended the thread, such as one of the rollout's arguments.
         """
-        if self._error is not None:
-            raise self._error
-        with self._new:
-            self._state = np.array(x), t
-            self._new.notify()
+        self._loop.submit(np.ravel(np.asarray(x, float)), t)
 
     def control(self, t: float) -> Array:
         """Return the control (nu,) that acts at the time t [s], at once."""
@@ -117,38 +96,13 @@ class Receding:
 
     @property
     def times(self) -> PlanTimes:
-        late = self._late / len(self._age) if self._age else 0.0
-        return PlanTimes(np.array(self._spent), np.array(self._age), late, self._failed)
+        spent, age, late, failed = self._loop.times()
+        return PlanTimes(np.array(spent), np.array(age), late / max(len(age), 1), failed)
 
-    def _run(self) -> None:
+    def _plan(self, x: Array, t: float, latency: float) -> bool:
+        robots = self.planner.robots
         try:
-            while True:
-                with self._new:
-                    self._new.wait_for(lambda: self._stopped or self._state is not None)
-                    if self._stopped or self._state is None:
-                        return
-                    (x, t), self._state = self._state, None
-                self._plan(x, t)
-        except BaseException as error:
-            self._error = error
-
-    def _plan(self, x: Array, t: float) -> None:
-        latency, begin = self.expected_latency, time.perf_counter()
-        last = self.planner.t0
-        if last is not None and t + latency < last:  # the expected latency has shrunk
-            latency = last - t
-        try:
-            self.planner.command(x, t, latency=latency, **self.given)
+            self.planner.command(x if robots is None else x.reshape(robots, -1), t, latency=latency, **self.given)
         except PlanningError:
-            self._failed += 1
-            return
-        age = self.clock() - t
-        first = not self._age and not self._mean
-        self._mean = age if first else MEMORY * self._mean + (1 - MEMORY) * age
-        self._variance = MEMORY * self._variance + (1 - MEMORY) * (age - self._mean) ** 2
-        if self.planner.calls == 1:  # kernels were made
-            self._mean = self._variance = 0.0
-            return
-        self._spent.append(time.perf_counter() - begin)
-        self._age.append(age)
-        self._late += age > latency + LATE
+            return False
+        return True

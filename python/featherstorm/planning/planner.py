@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._evaluation.evaluation import tell_notices
 from .._horizon.samples import Samples
 from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from .._horizon.prepared import PreparedRollout
     from .._memory.library import Library
     from ..typing import Array, Vector
 
@@ -125,6 +127,7 @@ class Planner:
         self.t0: float | None = None
         self._kept: dict[tuple[int, int], Samples] = {}  # by device and stream
         self._predicting: Rollout | None = None
+        self._predictions: dict[Any, PreparedRollout] = {}
         self._simulated = rollout
         if self.models > 1 and isinstance(rollout, Rollout):
             self._simulated = with_models(rollout, name, self.models, self.samples, self.robots or 1)
@@ -148,7 +151,7 @@ class Planner:
     def __getstate__(self) -> dict[str, Any]:
         """Support pickle: plans are included, the memory of samples is not."""
         plans = [(plan.knots, plan.cost, plan.calls, plan.draws) for plan in self._plans]
-        return {**self.__dict__, "_kept": {}, "_predicting": None, "_plans": plans}
+        return {**self.__dict__, "_kept": {}, "_predicting": None, "_predictions": {}, "_plans": plans}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -240,7 +243,12 @@ class Planner:
         """
         if self.dt is None:
             raise ValueError(f"{type(self).__name__}: dt is missing, and the plan has no time")
-        return self._of_robots([plan.acting(t, self.dt) for plan in self._plans], self.nu)
+        return self._acting(t, self.dt)[..., 0, :]
+
+    def _acting(self, t: float, dt: float, step: float = 0.0, count: int = 1) -> npt.NDArray[Any]:
+        """Return the controls (count, nu), or (R, count, nu), that act at the times t, t + step, ... [s]."""
+        u = _featherstorm.acting(self._plans, t, dt, step, count).astype(self.dtype)
+        return u[0] if self.robots is None else u
 
     def predict(self, x: Array, t0: float, latency: float, **given: Any) -> npt.NDArray[Any]:
         """Return the state (nx,) that the robot has `latency` [s] after x, under the controls that act until then.
@@ -252,13 +260,9 @@ class Planner:
         if not isinstance(roll, Rollout):
             raise TypeError(f"{type(self).__name__}: predict needs a featherstorm.Rollout, not a function of yours")
         if self._predicting is None:
-            self._predicting = Rollout(
-                first_of(roll.model, self.models),
-                roll.dt / roll.substeps,
-                control=roll.control,
-                substeps=1,
-                **{**roll.options, "pairs": None},
-            )
+            model = first_of(roll.model, self.models)
+            options = {**roll.options, "pairs": None}
+            self._predicting = Rollout(model, roll.dt / roll.substeps, control=roll.control, substeps=1, **options)
         step = self._predicting.dt
         count = round(latency / step)
         if count < 0:
@@ -266,12 +270,23 @@ class Planner:
         x = np.asarray(x, self.dtype)
         if count == 0:
             return x
-        U = np.stack([self.control(t0 + k * step) for k in range(count)], -2)
-        p = given.get("p")
+        U, p = self._acting(t0, self.dt or roll.dt, step, count), given.get("p")
         if p is not None and np.ndim(p) == 3:  # numbers for each control step of a plan: those of its first
-            given = {**given, "p": p[:, 0]}
-        one = self.robots is None
-        final: npt.NDArray[Any] = np.array(self._predicting(x, U[None] if one else U, t0=t0, **given).final)
+            p = p[:, 0]
+        one, again, key = (
+            self.robots is None,
+            given.get("warm") is None,
+            (x.shape, count, () if p is None else np.shape(p)),
+        )
+        prepared = self._predictions.get(key) if again else None
+        if prepared is None:
+            given = {**given, "p": None if p is None else np.array(p, self.dtype), "t0": t0}
+            prepared = self._predicting._prepare(np.array(x), U[None] if one else U, **given)
+            if again:
+                self._predictions[key] = prepared
+        else:
+            prepared.begin(x, t0, p, U)
+        final: npt.NDArray[Any] = np.array(prepared.run().final)
         return final[0] if one else final
 
     def elapsed(self, t0: float | None) -> float:
@@ -280,7 +295,7 @@ class Planner:
             return 0.0
         if t0 is None or self.t0 is None or self.dt is None:
             return 1.0
-        if t0 < self.t0:
+        if t0 < self.t0 - 1e-9:
             raise ValueError(
                 f"{type(self).__name__}: t0 is {t0}, expected {self.t0} or later, the time of the last plan"
             )
@@ -300,8 +315,6 @@ class Planner:
         library = place_of(x, name, "x")
         if not takes_knots and not library.readable:
             raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
-        if self.robots is not None and not library.readable:
-            raise TypeError(f"{name}: x is on a device, where a planner has one robot: make a planner for each")
         acts = None if t0 is None else t0 + latency
         if latency and predict and t0 is not None:
             x, t0 = self.predict(x, t0, latency, **given), acts
@@ -312,7 +325,7 @@ class Planner:
         if len(x.shape) != len(expected) or (self.robots is not None and x.shape[0] != self.robots):
             raise shape_error(name, "x", tuple(x.shape), expected)
         if self.robots is not None:
-            x, given = self.repeated(x, given)
+            x, given = self.repeated(x, given, library)
         if t0 is not None:
             given = {**given, "t0": t0}
         plans, elapsed = self._plans, self.elapsed(t0) if shift else 0.0
@@ -333,27 +346,23 @@ class Planner:
 
     def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
         """Improve the plans; return for which there was no sample with a finite cost."""
-        samples, plans = self.samples_in(library), self._plans
-        simulate = self.simulation(x, samples, given)
-        failed = np.zeros(len(plans), bool)
-        for _ in range(plans[0].iterations):
-            samples.draw(plans)
-            result = simulate()
-            failed |= np.logical_not(samples.update(plans, getattr(result, "costs", result)))
-            if failed.all():
-                break
+        samples = self.samples_in(library)
+        failed = samples.iterate(self._plans, self.simulation(x, samples, given))
+        if isinstance(self.rollout, Rollout):
+            tell_notices(self.rollout.model)
         return failed
 
-    def simulation(self, x: Array, samples: Samples, given: dict[str, Any]) -> Callable[[], Any]:
-        """Return a function that simulates the samples, as they are drawn when it is called."""
+    def simulation(self, x: Array, samples: Samples, given: dict[str, Any]) -> PreparedRollout | Callable[[], Any]:
+        """Return a rollout, or a function that simulates the samples, as they are drawn when it is called."""
         rollout, p = self._simulated if self.models > 1 else self.rollout, given.get("p")
-        # only the state, the time and p (np,) differ from an earlier plan
+        # only the state, the time and p differ from an earlier plan
         sizes: tuple[int, ...] = () if p is None else np.shape(p)
-        again = type(x) is np.ndarray and samples.library.readable and len(sizes) < 2 and given.get("warm") is None
-        key = rollout, tuple(x.shape), sizes
+        again = type(x) is np.ndarray and samples.library.readable and len(sizes) < 3 and given.get("warm") is None
+        key = rollout, x.shape, sizes
         if again and key in samples.prepared:
-            samples.prepared[key].begin(x, given.get("t0", 0.0), p)
-            return samples.prepared[key].run
+            prepared = samples.prepared[key]
+            prepared.begin(x, given.get("t0", 0.0), p)
+            return prepared
         if self.knots < self.horizon and getattr(self.rollout, "takes_knots", False):
             between = {"horizon": self.horizon, "interpolation": self.interpolation, "bounds": self._bounds()}
             given = {**given, **between}
@@ -361,22 +370,26 @@ class Planner:
             return lambda: rollout(x, samples.controls(self.weights, *self._bounds()), **given)
         if not isinstance(rollout, Rollout):
             return lambda: rollout(x, samples.knots, **given)
+        if again and len(sizes) == 2:
+            given = {**given, "p": np.array(p, self.dtype)}
         prepared = rollout._prepare(np.array(x) if again else x, samples.knots, **given)
         if again:
             samples.prepared[key] = prepared
-        return prepared.run
+        return prepared
 
-    def repeated(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
+    def repeated(self, x: Array, given: dict[str, Any], library: Library) -> tuple[Array, dict[str, Any]]:
         """Return states and parameters of the robots with a row for each sample."""
-        rows = self.models * self.samples
+        rows, samples = self.models * self.samples, self.samples_in(library)
         for name in ("p", "warm"):
             value = given.get(name)
-            if value is not None and np.ndim(value) > 1:
-                if np.shape(value)[0] not in (1, self.robots):
-                    raise shape_error(type(self).__name__, name, np.shape(value), (len(self._plans), f"n{name}"))
-                if np.shape(value)[0] == self.robots:
-                    given = {**given, name: np.repeat(np.asarray(value, self.dtype), rows, 0)}
-        return np.repeat(x, rows, 0), given
+            if value is not None and not hasattr(value, "shape"):
+                value = np.asarray(value, self.dtype)
+            if value is not None and len(value.shape) > 1:
+                if value.shape[0] not in (1, self.robots):
+                    raise shape_error(type(self).__name__, name, tuple(value.shape), (len(self._plans), f"n{name}"))
+                if value.shape[0] == self.robots:
+                    given = {**given, name: samples.repeated(value, rows)}
+        return samples.repeated(x, rows), given
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""

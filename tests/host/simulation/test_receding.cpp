@@ -193,6 +193,26 @@ TEST(Receding, ServesManyThreads) {
   EXPECT_FALSE(wrong);
 }
 
+TEST(RecedingLoop, BeginsAgainAfterItsEnd) {
+  std::atomic<long> plans{0};
+  std::atomic<double> begins{0};
+  RecedingLoop loop({.plan =
+                         [&](const MeasuredState& m, double latency, double) {
+                           begins = m.t + latency;
+                           return ++plans, 1;
+                         }},
+                    {.clock = [] { return 0.0; }, .latency = 0.25});
+  const std::vector<double> x(3);
+  for (long k = 1; k <= 3; k++) {
+    loop.start(k == 2 ? std::optional(5.0) : std::nullopt);  // a plan that begins later than the latency says
+    loop.submit(x, static_cast<double>(k));
+    while (plans < k) std::this_thread::yield();
+    loop.stop(), loop.stop();
+    EXPECT_EQ(begins, k == 1 ? 1.25 : 5.0);
+    EXPECT_EQ(loop.plans(), k);
+  }
+}
+
 // A plan's numbers are all from one plan, the newest or one that was the newest when the call began.
 TEST(PlanHistory, IsReadWhileItIsWritten) {
   PlanHistory plans;

@@ -1,6 +1,9 @@
 """A planner in its own thread, and a robot in its own process: what holds however busy the machine is."""
 
-import threading
+import os
+import signal  # noqa: F401  (read by a program of a test)
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -10,7 +13,7 @@ pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4"
 
 import featherstorm as fs
 from featherstorm.control import CartPole, Receding, Trot, drive_live
-from featherstorm.planning import MPPI
+from featherstorm.planning import ILQR, MPPI
 
 
 def drives(x, u, t, p):
@@ -53,10 +56,14 @@ def test_it_plans_from_the_newest_state_and_its_controls_act_in_time():
         receding.submit(np.array([0.1, 0, 0, 0]), 0.06)
         wait_for(lambda: one.calls == 2)
         assert one.t0 == pytest.approx(0.11)
-        assert threading.active_count() > 1
     assert receding.times.late == 0 and len(receding.times.spent) == len(receding.times.age) == 1
     assert receding.times.age[0] == pytest.approx(0.0) and receding.times.spent[0] > 0
-    assert not any(thread.name == "featherstorm planner" for thread in threading.enumerate())
+    receding.submit(np.zeros(4), 0.1)  # the thread has ended
+    time.sleep(0.02)
+    assert one.calls == 2
+    with receding:  # and begins again
+        receding.submit(np.zeros(4), 0.12)
+        wait_for(lambda: one.calls >= 3)
 
 
 def test_plans_that_are_ready_too_late_are_counted_and_the_expected_latency_follows():
@@ -99,8 +106,49 @@ def test_an_error_of_the_thread_is_raised_by_the_next_submit():
             for _ in range(2000):
                 time.sleep(0.01)
                 receding.submit(np.zeros(7), 0.1)
+    with Receding(planner(), p=[1.0], clock=lambda: 1 / 0) as receding:
+        receding.submit(np.zeros(4), 0.0)
+        for _ in range(2):  # each time
+            with pytest.raises(ZeroDivisionError):
+                for _ in range(2000):
+                    time.sleep(0.01)
+                    receding.submit(np.zeros(4), 0.1)
     with pytest.raises(ValueError, match="latency is -1"):
         Receding(planner(), latency=-1)
+
+
+def test_plans_by_gradients_and_for_several_robots_are_made_in_the_thread_too():
+    roll = fs.Rollout(fs.load("cartpole", threads=1), 0.02, residual=lambda x, u, t, p: x.q - 1, control=drives)
+    sampled = fs.Rollout(fs.load("cartpole", threads=1), 0.02, reach, control=drives)
+    several = MPPI(sampled, 8, 1, samples=16, robots=2)
+    for one, x, p in ((ILQR(roll, 8, 1), np.zeros(4), {}), (several, np.zeros((2, 4)), {"p": [1.0]})):
+        with Receding(one, clock=Clock(), latency=0.02, **p) as receding:
+            receding.submit(x, 0.0)
+            wait_for(lambda one=one: one.calls == 1)
+            assert np.all(receding.control(0.02) != 0)
+
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from test_receding import *
+receding = Receding(planner(), p=[1.0]).__enter__()
+for _ in range(3):
+    receding.submit(np.zeros(4), receding.clock())
+    time.sleep(0.3)
+assert receding.planner.calls
+{end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [("", 0), ("raise SystemExit(3)", 3), ("os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)", -2)]
+)
+def test_a_program_ends_while_its_thread_plans(end, status):
+    program = PROGRAM.format(folder=os.path.dirname(__file__), end=end)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert found.returncode == status, found.stderr
+    assert status != -2 or "KeyboardInterrupt" in found.stderr
 
 
 def test_a_robot_in_real_time_runs_to_its_end():

@@ -74,6 +74,13 @@ def test_a_plan_is_a_minimum():
     np.testing.assert_allclose(planner.states[1:], roll(START, U[None], p=GOAL, states=True).states[0], atol=1e-12)
 
 
+def test_a_call_ends_where_controls_cost_nothing():
+    roll = fs.Rollout(fs.load("cartpole"), 0.02, residual=lambda x, u, t, p: x.q - 1, control=cart_alone)
+    planner = ILQR(roll, 8, 1)
+    planner.plan(np.zeros(4))
+    assert planner.done[0] <= 10 and planner.cost < 8
+
+
 def test_a_bounded_plan_is_a_minimum_within_its_bounds():
     roll = hanging()
     planner = ILQR(roll, T, 1, iterations=80, tolerance=1e-9, lower=-2.5, upper=1.5)

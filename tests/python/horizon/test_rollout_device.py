@@ -192,6 +192,38 @@ def test_planners_plan_on_the_device_as_on_the_cpu(which, torch):
         cuda.command(array(Tensor, np.full(4, np.nan, "f4")), p=[0.1])
 
 
+@pytest.mark.parametrize("kind", [Tensor, DeviceArray])
+@pytest.mark.parametrize("knots", [None, 4])
+def test_plans_of_several_robots_on_the_device_are_those_on_the_cpu(kind, knots, torch):
+    roll = fs.Rollout(fs.load("cartpole"), 0.02, cost)
+    options = {"samples": 65, "seed": 4, "sigma": 1.5, "temperature": 0.3, "robots": 3, "iterations": 2, "knots": knots}
+
+    def there(values):
+        if kind is Tensor:
+            return array(Tensor, values)
+        result = fs.zeros(values.shape, "f4", device=fake_cuda.CUDA)
+        result[:] = values
+        return result
+
+    cpu, cuda = (MPPI(roll, 12, 2, **options) for _ in range(2))
+    rng = np.random.default_rng(2)
+    for k in range(3):
+        x, p = rng.normal(size=(3, 4)).astype("f4"), rng.normal(size=(3, 1)).astype("f4")
+        for many in (p, p[0]):  # of each robot, or of all
+            u = cuda.command(there(x), 0.1 * k, p=there(many) if many.ndim == 2 else many)
+            expected = cpu.command(x, 0.1 * k, p=many)
+            torch.cuda.synchronize()
+            assert type(u) is kind and u.shape == (3, 2)
+            assert np.allclose(np.asarray(u), expected, atol=2e-3) and np.allclose(cuda.U, cpu.U, atol=2e-3)
+            assert np.allclose(cuda.cost, cpu.cost, rtol=1e-3, atol=1e-3)
+    lost = rng.normal(size=(3, 4)).astype("f4")
+    lost[1] = np.nan
+    cuda.command(there(lost), 0.3, p=[0.1])
+    assert cuda.failed.tolist() == [False, True, False]
+    with pytest.raises(ValueError, match=r"MPPI: x has shape \(4,\), expected \(3, nx\)"):
+        cuda.command(there(lost[0]), p=[0.1])
+
+
 MESSAGES = [
     (
         lambda r, x, U, p: r(np.array(x), U, p),
