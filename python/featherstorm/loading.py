@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _featherstorm
+from ._names import hint, with_hints
 from ._optional import mujoco
 from ._robot.mjcf import load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
-from .model import Model, Notice
+from .model import Model, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from .typing import Names
 
 
+@with_hints
 def load(
     name_or_path: str | os.PathLike[str],
     floating_base: bool | None = None,
@@ -90,9 +90,8 @@ def load(
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
             raise FileNotFoundError(f"there is no file {text}")
-        near = difflib.get_close_matches(text, builtin, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
-        raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
+        more = hint(text, builtin, f"; there are: {', '.join(builtin)}")
+        raise ValueError(f"'{text}' is neither a file nor a built-in robot{more}")
     of_world: ModelFile | None = None
     if not world:
         robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
@@ -110,9 +109,10 @@ def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
     """Warn with one Notice about oddities of the file that were kept as written."""
     if robot.odd:
         more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
-        warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
+        tell(f"{name}: {'; '.join(robot.odd[:3])}{more}")
 
 
+@with_hints
 def from_mujoco(
     compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
 ) -> Model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from .. import _featherstorm
 from .._memory.arguments import Arguments
 from .._memory.arrays import EngineArray
 from .._robot.steps import zeros
-from ..model import Notice
+from ..model import tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +112,7 @@ def frame_index(model: Model, row: Row, frame: Frame | None, label: str) -> int:
 
 def tell_notices(model: Model) -> None:
     for notice in model.evaluator.take_notices():
-        warnings.warn(notice, Notice, stacklevel=4)
+        tell(notice)
 
 
 def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any] | _featherstorm.Buffer) -> None:
