@@ -11,6 +11,7 @@ import numpy as np
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
 from ._memory.arrays import to_numpy
+from ._memory.free import check_memory
 from ._memory.process import refuse_pickle
 from ._names import Fixed, with_hints
 from ._robot.law import law_of
@@ -131,6 +132,9 @@ class Simulation(Fixed):
             self._world = SimulatedWorld(model, self.dtype.name, self.instances, substeps, self._library, rules)
         else:
             refuse_law("Simulation", law)
+        if number == HOST:
+            each = self.dtype.itemsize * (2 * sum(map(math.prod, tails)) + model.nv)
+            check_memory(f"Simulation: {instances} instances", float(instances) * each, "make fewer")
         self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
         self._zero, _ = array(model.nv)  # stands for a tau or q_target that step() does not receive
         if self._op == "coupled_step":

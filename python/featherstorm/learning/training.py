@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import threadpool_limits
 
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
+from .._memory.free import check_memory
 from ..model import tell
 from ..tasks import make
 from . import settings as tables
@@ -73,6 +74,7 @@ class Training:
             raise ValueError(f"train: seed is {seed}, expected 0 or more")
         self.settings = settings or tables.settings_of(task)
         self.threads, self.factor = threads, self.factor_now(0)
+        self.check_memory(1, 1)  # the sizes of observations and actions are not known yet
         env = self.batch(self.settings.envs)
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise NotADirectoryError(f"train: {self.folder} is not a folder")
@@ -81,6 +83,7 @@ class Training:
                 f"train: there is a run in {self.folder} already; continue it (--resume), or choose another folder"
             )
         os.makedirs(self.folder, exist_ok=True)
+        self.check_memory(next(iter(env.groups.values())), env.recording.actions)
         with only_writer(self.folder):  # refuses a second training before it begins
             pass
         self.learner = LEARNERS[self.settings.algorithm](env, self.settings, seed, threads)
@@ -97,6 +100,11 @@ class Training:
     def seconds(self) -> float:
         """Seconds since the start, including the runs that this one continues."""
         return self.before + time.perf_counter() - self.start
+
+    def check_memory(self, n: int, m: int) -> None:
+        """Raise MemoryError where the learner's arrays do not fit, for n observed numbers and m actions."""
+        remedy = "change the settings envs, horizon, memory, actor or critic"
+        check_memory("train", self.settings.least_memory(n, m), remedy)
 
     # -- lessons
 

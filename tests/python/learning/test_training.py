@@ -13,6 +13,7 @@ import pytest
 
 import featherstorm as fs
 from featherstorm.__main__ import main
+from featherstorm._memory import free
 from featherstorm.learning import files, training
 from featherstorm.learning.settings import Settings, of_table, settings_of
 from featherstorm.learning.training import EVALUATED, Training, resume
@@ -300,6 +301,27 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     refused("a checkpoint of InvertedPendulum-v5, expected Hopper-v5", "Hopper-v5", "--out", out, "--resume")
     refused("expected no --algorithm", TASK, "--out", out, "--resume", "--algorithm", "ppo")
     refused("expected float32 (3, 2)", TASK, "--out", out, "--resume", "--set", "envs=3")
+
+
+def test_a_training_that_needs_more_memory_than_is_free_is_refused_at_once(tmp_path, capsys, monkeypatch):
+    for change in ("envs=1e9", "actor=9999999,99999", "memory=1e12"):
+        words = ["--algorithm", "sac"] if change.startswith("memory") else []
+        start = time.perf_counter()
+        assert main(["train", TASK, *words, "--set", change, "--out", str(tmp_path / "run")]) == 1
+        assert time.perf_counter() - start < 1
+        told = capsys.readouterr().err
+        assert told.startswith("featherstorm train: train: ") and "GB of memory are needed, and" in told
+        assert told.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(free, "free_memory", lambda: 10**9)
+    with pytest.raises(
+        MemoryError, match="20000000 environments: .* GB of memory are needed, and 1 GB are free; make fewer"
+    ):
+        fs.tasks.make(TASK).batch(2 * 10**7)
+    numbers = dataclasses.replace(SMALL, envs=10**6)
+    assert numbers.least_memory(4, 1) > 4 * 10**6 * 16 * 9 > numbers.least_memory(1, 1)
+    with pytest.raises(MemoryError, match="train: "):
+        Training(TASK, tmp_path / "run", dataclasses.replace(SMALL, envs=1_000_000, horizon=30))
 
 
 def test_a_torn_checkpoint_is_refused(tmp_path):
