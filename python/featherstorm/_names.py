@@ -98,18 +98,28 @@ def with_hints(function: F) -> F:
     def call(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except TypeError as error:
-            raise explained(error, function.__name__, inspect.signature(function).parameters) from None
+        except (TypeError, AttributeError) as error:
+            better = explained(error, function.__name__, inspect.signature(function).parameters, arguments)
+            if better is None:
+                raise
+            raise better from None
 
     return cast("F", call)
 
 
-def explained(error: TypeError, who: str, known: Iterable[str]) -> TypeError:
-    """Return the error of a call with a hint, where Python refused an argument that is not among `known`."""
+def explained(
+    error: TypeError | AttributeError, who: str, known: Iterable[str], arguments: tuple[Any, ...]
+) -> TypeError | None:
+    """Return an error with a hint, for an argument that is not `known` and for a model that is none; else None."""
+    if isinstance(error, AttributeError):
+        if "model" not in known or not arguments or error.obj is not arguments[0] or hasattr(error.obj, "evaluator"):
+            return None
+        what = repr(error.obj) if isinstance(error.obj, str) else f"a {type(error.obj).__name__}"
+        return TypeError(f"{who}: model is {what}, expected a featherstorm.Model, as load(...) returns")
     begun = error.__traceback__ is not None and error.__traceback__.tb_next is not None
     found = re.search("unexpected keyword argument '(.*?)'", str(error))
     if begun or found is None:  # an error of the function itself
-        return error
+        return None
     return TypeError(f"{who}: there is no argument {found[1]!r}{argument_hint(found[1], known)}")
 
 
@@ -197,8 +207,11 @@ def fixing(init: Callable[..., None]) -> Callable[..., None]:
         own.setdefault("_fixed", None)
         try:
             init(self, *arguments, **options)
-        except TypeError as error:
-            raise explained(error, type(self).__name__, constructor_arguments(type(self))) from None
+        except (TypeError, AttributeError) as error:
+            better = explained(error, type(self).__name__, constructor_arguments(type(self)), arguments)
+            if better is None:
+                raise
+            raise better from None
         if "_fixed" not in before:  # else it was called by the constructor of a subclass
             own["_fixed"] = frozenset(own) - before
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @with_hints
 def load(
-    name_or_path: str | os.PathLike[str],
+    name_or_path: str | bytes | os.PathLike[Any],
     floating_base: bool | None = None,
     threads: int = 0,
     isa: str = "",
@@ -68,7 +68,7 @@ def load(
     Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
     joint or contact and the reason.
     """
-    text = os.fspath(name_or_path)
+    text = os.fsdecode(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
         if not os.path.exists(text):
             raise FileNotFoundError(f"there is no file {text}")

@@ -99,6 +99,8 @@ class Model(Fixed):
         relax: int = 2,
         file: ModelFile | None = None,
     ) -> None:
+        if not isinstance(threads, (int, np.integer)) or not 0 <= threads < 2**31:
+            raise ValueError(f"{robot.name}: threads is {threads!r}, expected a whole number of 0 or more")
         if contacts:
             robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot

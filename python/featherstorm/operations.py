@@ -299,6 +299,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True
     return single(model, "difference", [q0, q1], check)
 
 
+@with_hints
 @with_numbers(StepNumbers)
 def step(
     model: Model,
