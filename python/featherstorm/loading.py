@@ -44,7 +44,8 @@ def load(
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
                     robot, False for a file. MJCF says it itself.
     threads         0: all cores
-    isa             instruction set, "avx512", "avx2" or "base"; "": the widest one available
+    isa             instruction set, "avx512", "avx2" or "base"; "": that of the environment variable FEATHERSTORM_ISA, or
+                    the widest one available
     assemble        False: use the kernels for any robot (`Model`)
     parameters      names of the robot's numbers that can differ between instances (`Model.bind`)
     loops           joints that close kinematic loops, each a `Loop`; for `fd_loops`, `loop_step` and others

@@ -210,3 +210,32 @@ def test_objects_show_what_they_are(made):
     for name, text in expected.items():
         assert re.fullmatch(text, repr(made[name])), repr(made[name])
     assert repr(policy) == "<featherstorm.learning.Policy Hopper-v5: 4-1, tanh, return 12.5>"
+
+
+class Telling:
+    """An evaluator with a notice."""
+
+    def __init__(self, evaluator):
+        self.evaluator = evaluator
+
+    def __getattr__(self, name):
+        return getattr(self.evaluator, name)
+
+    def take_notices(self):
+        return ["a slower path"]
+
+
+def test_notices_are_placed_at_the_callers_line():
+    model = copy.copy(load("iiwa14"))
+    vars(model)["evaluator"] = Telling(model.evaluator)
+    q = np.zeros((1, 7))
+    sim = fs.Simulation(model, 1, dt=1e-3)
+    for call in (
+        lambda: fs.fd(model, q, q, q),
+        lambda: fs.run(model, "bias", q, q),
+        sim.step,
+        lambda: fs.energy(model, q, q),
+    ):
+        with pytest.warns(fs.Notice, match="a slower path") as told:
+            call()
+        assert {w.filename for w in told} == {__file__}
