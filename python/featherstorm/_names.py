@@ -22,7 +22,6 @@ WORDS: dict[str, dict[str, str]] = {
         "inertia_matrix": "fs.crba(model, q)",
         "nonlinear_effects": "fs.bias(model, q, v)",
         "center_of_mass": "fs.momentum(model, q, v).com",
-        "forward_kinematic": "fs.forward_kinematics(model, q)",
         "load_urdf": "fs.load(path)",
         "load_mjcf": "fs.load(path)",
         "from_urdf": "fs.load(path)",
@@ -141,10 +140,12 @@ class Fixed:
     attributes by vars(self).update(...).
 
     _settable   names of public attributes that calls read anew
+    _maker      the function that users call for the constructor; "": the class
     _way        the remedy where the constructor has no argument of that name
     """
 
     _settable: tuple[str, ...] = ()
+    _maker = ""
     _way = "make another one"
     _fixed: frozenset[str] | None
 
@@ -173,7 +174,7 @@ class Fixed:
         if isinstance(there, Word):
             return f"{what} has no attribute {name!r}; here it is {there.text}"
         if name in arguments:
-            return f"{what}: {name} cannot be set afterwards; give it to the constructor, {what}(..., {name}=...)"
+            return f"{what}: {name} cannot be set afterwards; give it to {self._maker or what}(..., {name}=...)"
         if there is not None or name in vars(self):
             return f"{what}: {name} cannot be set; {self._way}"
         settable = [x for x in dir(type(self)) if getattr(inspect.getattr_static(type(self), x), "fset", None)]

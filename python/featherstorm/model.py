@@ -85,6 +85,7 @@ class Model(Fixed):
     Attributes cannot be set: `load` again with other arguments, or `bind` other numbers.
     """
 
+    _maker = "load"
     _way = "load(...) makes another model, and numbers named by load(..., parameters=...) are changed by bind(...)"
 
     def __init__(

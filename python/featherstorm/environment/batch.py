@@ -94,6 +94,8 @@ class EnvBatch(Fixed):
     time limit, terms of the reward, groups of the observation: `task.steps`, `terms`, `groups`
     """
 
+    _maker = "task.batch"
+
     def __init__(
         self,
         task: Task,
