@@ -318,7 +318,7 @@ class Simulation(Fixed):
         else:
             model.evaluator.run(self._op, [*now, *rest], after, uniforms, 0, self.substeps, self.stream, self.instances)
         tell_notices(model)
-        vars(self).update(_now=self._next, _next=self._now, time=self.time + self.dt)
+        self._advance(self.__dict__)
 
     def _step_world(self, ctrl: ArrayLike | None, tau: ArrayLike | None) -> None:
         if ctrl is not None:
@@ -326,7 +326,12 @@ class Simulation(Fixed):
         if tau is not None:
             self._take("tau", tau, self._world.room_for_tau())
         self._world.step(self._memory(self._now), self._memory(self._next), tau is not None, self.time)
-        vars(self).update(_now=self._next, _next=self._now, time=self.time + self.dt)
+        self._advance(self.__dict__)
+
+    def _advance(self, own: dict[str, Any]) -> None:
+        """Swap the states. `own` has the attributes; setting them by name would cost 0.6 us each (_names.Fixed)."""
+        own["_now"], own["_next"] = own["_next"], own["_now"]
+        own["time"] += own["dt"]
 
     def _take(self, name: str, value: ArrayLike, view: Array) -> None:
         """Copy an argument of a step to the simulation's own memory.
