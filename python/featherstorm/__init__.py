@@ -27,6 +27,7 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
 )
 from ._horizon.result import RolloutResult
 from ._memory.arguments import zeros
+from ._names import unknown_attribute as _unknown_attribute
 from ._robot.closures import Coupling, Loop
 from ._robot.contacts import Contact
 from ._robot.law import Rigid
@@ -46,11 +47,23 @@ from .rollout import Rollout, rollout
 from .simulation import Simulation, Status
 
 if _TYPE_CHECKING:
-    from . import identify as identify, learning as learning, rl as rl
+    from . import (
+        control as control,
+        identify as identify,
+        jax as jax,
+        learning as learning,
+        mujoco as mujoco,
+        planning as planning,
+        rl as rl,
+        torch as torch,
+        transfer as transfer,
+        viewing as viewing,
+    )
     from ._table import *  # noqa: F403  # the functions that __getattr__ makes
 
-_LATE = ("identify", "learning", "rl")  # imported at first use: rarely needed, or importing other packages
-_MODULES = ("device", "jax", "mujoco", "planning", "symbols", "torch")
+# imported at first use: rarely needed, or importing other packages
+_LATE = ("control", "identify", "jax", "learning", "mujoco", "planning", "rl", "torch", "transfer", "viewing")
+_MODULES = ("device", "symbols")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 _REMOVED = {
     "Batch": "operations write to arrays of fs.zeros by fs.run(model, op, ..., out=), and simulations of a model file "
@@ -110,7 +123,7 @@ def __getattr__(name: str) -> _Any:
     if name in _REMOVED:
         raise AttributeError(f"fs.{name} was removed: {_REMOVED[name]}")
     if name not in _operation_table():
-        raise AttributeError(f"module 'featherstorm' has no attribute '{name}'")
+        raise _unknown_attribute(__name__, name, (*__dir__(), *_operation_table()))
     globals()[name] = getattr(ops, name)
     return globals()[name]
 

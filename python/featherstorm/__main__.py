@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):  # the reader of the output has gone: redirect stdout, because the interpreter flushes it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, TypeError, OSError, RuntimeError, ImportError) as error:
-        print(f"featherstorm {name}: {error}", file=sys.stderr)
+    except (ValueError, TypeError, OSError, RuntimeError, ImportError, MemoryError, OverflowError) as error:
+        print(f"featherstorm {name}: {error or 'out of memory'}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _featherstorm
+from ._names import hint, with_hints
 from ._optional import mujoco
 from ._robot.mjcf import load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
-from .model import Model, Notice
+from .model import Model, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
     from .typing import Names
 
 
+@with_hints
 def load(
-    name_or_path: str | os.PathLike[str],
+    name_or_path: str | bytes | os.PathLike[Any],
     floating_base: bool | None = None,
     threads: int = 0,
     isa: str = "",
@@ -44,7 +44,8 @@ def load(
     floating_base   for URDF, which cannot say: True adds a free joint to the root link. None: as usual for a built-in
                     robot, False for a file. MJCF says it itself.
     threads         0: all cores
-    isa             instruction set, "avx512", "avx2" or "base"; "": the widest one available
+    isa             instruction set, "avx512", "avx2" or "base"; "": that of the environment variable FEATHERSTORM_ISA, or
+                    the widest one available
     assemble        False: use the kernels for any robot (`Model`)
     parameters      names of the robot's numbers that can differ between instances (`Model.bind`)
     loops           joints that close kinematic loops, each a `Loop`; for `fd_loops`, `loop_step` and others
@@ -68,7 +69,7 @@ def load(
     Errors: FileNotFoundError; ValueError with file, element and reason, for an unknown parameter, or naming the loop,
     joint or contact and the reason.
     """
-    text = os.fspath(name_or_path)
+    text = os.fsdecode(name_or_path)
     if text.lower().endswith((".xml", ".mjcf")):
         if not os.path.exists(text):
             raise FileNotFoundError(f"there is no file {text}")
@@ -90,9 +91,8 @@ def load(
     if text not in builtin and not os.path.exists(text):
         if os.sep in text or os.path.splitext(text)[1]:
             raise FileNotFoundError(f"there is no file {text}")
-        near = difflib.get_close_matches(text, builtin, 3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(builtin)}"
-        raise ValueError(f"'{text}' is neither a file nor a built-in robot; {hint}")
+        more = hint(text, builtin, f"; there are: {', '.join(builtin)}")
+        raise ValueError(f"'{text}' is neither a file nor a built-in robot{more}")
     of_world: ModelFile | None = None
     if not world:
         robot = _featherstorm.load(text, floating_base, mimic == "couple", strict, armature)
@@ -110,9 +110,10 @@ def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
     """Warn with one Notice about oddities of the file that were kept as written."""
     if robot.odd:
         more = f"; and {len(robot.odd) - 3} more, see model.notices" if len(robot.odd) > 3 else ""
-        warnings.warn(f"{name}: {'; '.join(robot.odd[:3])}{more}", Notice, stacklevel=3)
+        tell(f"{name}: {'; '.join(robot.odd[:3])}{more}")
 
 
+@with_hints
 def from_mujoco(
     compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
 ) -> Model:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import difflib
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from . import _featherstorm
+from ._names import Fixed, hint
 from ._robot.contacts import Contact, with_contacts
 from .device import device_name, device_number
 
@@ -50,7 +51,15 @@ class Notice(UserWarning):
     """The engine fell back to a slower path with the same results, or a file has something that no real robot has."""
 
 
-class Model:
+def tell(sentence: str) -> None:
+    """Warn with a Notice at the line outside of this package that made the call."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, Notice, stacklevel=level)
+
+
+class Model(Fixed):
     """A robot. Made by `load`, `from_mujoco` or a `RobotBuilder`.
 
     The first use of an operation assembles its kernel for this robot, within milliseconds. With `assemble=False`, or
@@ -72,7 +81,12 @@ class Model:
     row_start, column    layout of a packed M: row i holds its ancestors from the root, then i
     notices              what the loader left out, one sentence for each omission
     parameters           names of the numbers that can differ between instances, see `bind`
+
+    Attributes cannot be set: `load` again with other arguments, or `bind` other numbers.
     """
+
+    _maker = "load"
+    _way = "load(...) makes another model, and numbers named by load(..., parameters=...) are changed by bind(...)"
 
     def __init__(
         self,
@@ -86,6 +100,8 @@ class Model:
         relax: int = 2,
         file: ModelFile | None = None,
     ) -> None:
+        if not isinstance(threads, (int, np.integer)) or not 0 <= threads < 2**31:
+            raise ValueError(f"{robot.name}: threads is {threads!r}, expected a whole number of 0 or more")
         if contacts:
             robot = with_contacts(robot, contacts, sweeps, relax)
         self.robot = robot
@@ -195,7 +211,7 @@ class Model:
                 named = ", ".join(self.parameters) or "none"
                 raise TypeError(f"{self.name}: {name} is a constant of this model; loaded with the parameters {named}")
         model = copy.copy(self)
-        model.bound = {**self.bound, **values}
+        vars(model).update(bound={**self.bound, **values})
         for kept in ("_rollouts", "_jax"):  # made with the old numbers
             model.__dict__.pop(kept, None)
         return model
@@ -232,9 +248,8 @@ class Model:
         if isinstance(frame, str):
             if frame in self.frame_names:
                 return self.frame_names.index(frame)
-            near = difflib.get_close_matches(frame, self.frame_names, 3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else "; model.frame_names lists them"
-            raise ValueError(f"{self.name} has no frame '{frame}'{hint}")
+            more = hint(frame, self.frame_names, "; model.frame_names lists them")
+            raise ValueError(f"{self.name} has no frame '{frame}'{more}")
         if not -self.nf <= int(frame) < self.nf:
             raise ValueError(f"frame is {frame}, expected 0 to {self.nf - 1}")
         return int(frame) % self.nf
@@ -247,10 +262,7 @@ class Model:
         for body in self.bodies:
             if body["joint"] == name:
                 return JointSlices(slice(*body["q"]), slice(*body["v"]))
-        near = difflib.get_close_matches(name, self.joint_names, 3)
-        raise ValueError(
-            f"{self.name} has no joint '{name}'" + (f"; did you mean {' or '.join(near)}?" if near else "")
-        )
+        raise ValueError(f"{self.name} has no joint '{name}'{hint(name, self.joint_names)}")
 
     @overload
     def specialise(
@@ -292,7 +304,7 @@ class Model:
             return future
         done = self._specialise(names, dtype, frame, number)
         for notice in self.evaluator.take_notices():
-            warnings.warn(notice, Notice, stacklevel=2)
+            tell(notice)
         return done
 
     def _specialise(self, names: Sequence[str], dtype: str, frame: int, device: int) -> bool:
@@ -385,5 +397,5 @@ def _unpickled(
     file: ModelFile | None,
 ) -> Model:
     model = Model(robot, **options, file=file)
-    model.contacts = contacts  # the robot has them already
+    vars(model).update(contacts=contacts)  # the robot has them already
     return model.bind(**bound) if bound else model

@@ -85,6 +85,11 @@ class Noise:
         self.seed, self.draw, self.first_instance = int(seed), int(draw), int(first_instance)
         self.keep_mean = bool(keep_mean)
 
+    def __repr__(self) -> str:
+        samples, T, nu = self.shape
+        knots = self.weights.shape[1] if self.weights.size else T
+        return f"<featherstorm.Noise: {samples} samples of {T} steps of {nu} controls, {knots} knots, seed {self.seed}>"
+
     def native(self) -> _featherstorm.Controls:
         """Return the engine's description, for the array `u` of a sequence."""
         return _featherstorm.noise(

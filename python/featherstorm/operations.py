@@ -20,6 +20,7 @@ import numpy as np
 
 from ._evaluation.evaluation import evaluate, run
 from ._memory.arrays import library_of, shape_error
+from ._names import with_hints
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import (
     Stepped,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .typing import Array, ArrayLike, Frame, Names
 
 
+@with_hints
 def rnea(
     model: Model,
     q: ArrayLike,
@@ -71,6 +73,7 @@ def rnea(
     return single(model, "rnea", [q, v, a, f_ext], check)
 
 
+@with_hints
 def bias(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Array:
     """The bias force: gravity, Coriolis and centrifugal forces.
 
@@ -82,6 +85,7 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Arr
     return single(model, "bias", [q, v], check)
 
 
+@with_hints
 def crba(model: Model, q: ArrayLike, packed: bool = False, *, check: bool = True) -> Array:
     """The joint-space inertia matrix M(q), symmetric and positive definite, by composite rigid bodies.
 
@@ -104,6 +108,7 @@ def dense(model: Model, batch: Arguments, packed: Array) -> Array:
     return batch.library.spread(packed, where)
 
 
+@with_hints
 def ltdl(model: Model, M_packed: ArrayLike) -> Array:
     """The factorisation of an inertia matrix without fill-in.
 
@@ -115,6 +120,7 @@ def ltdl(model: Model, M_packed: ArrayLike) -> Array:
     return single(model, "ltdl", [M_packed], False)
 
 
+@with_hints
 def solve(model: Model, L: ArrayLike, b: Array) -> Array:
     """The solution of M x = b with the factor of ltdl.
 
@@ -133,6 +139,7 @@ def solve(model: Model, L: ArrayLike, b: Array) -> Array:
     return batch.result(batch.library.stack([x for _, (x,) in parts]))
 
 
+@with_hints
 def aba(
     model: Model,
     q: ArrayLike,
@@ -157,6 +164,7 @@ def aba(
     return single(model, "aba", [q, v, tau, f_ext], check)
 
 
+@with_hints
 def fd(
     model: Model,
     q: ArrayLike,
@@ -181,6 +189,7 @@ def fd(
     return single(model, "fd", [q, v, tau, f_ext], check)
 
 
+@with_hints
 def forward_kinematics(
     model: Model, q: ArrayLike, frame: Frame | None = None, *, check: bool = True
 ) -> tuple[Array, Array]:
@@ -201,6 +210,7 @@ def forward_kinematics(
     return batch.result(position), batch.result(rotation)
 
 
+@with_hints
 def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
     """The Jacobian of a frame: angular velocity first, then the velocity of the frame's origin, world axes.
 
@@ -212,6 +222,7 @@ def jacobian(model: Model, q: ArrayLike, frame: Frame, *, check: bool = True) ->
     return single(model, "jacobian", [q], check, frame)
 
 
+@with_hints
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: Frame, *, check: bool = True) -> Array:
     """Angular velocity and velocity of the origin of a frame, world axes.
 
@@ -223,6 +234,7 @@ def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: Frame, *, ch
     return single(model, "frame_velocity", [q, v], check, frame)
 
 
+@with_hints
 def energy(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> tuple[Array, Array]:
     """Kinetic and potential energy; the potential is zero where all mass is at the world's origin.
 
@@ -250,6 +262,7 @@ class Momentum(NamedTuple):
     h_com: Array
 
 
+@with_hints
 def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) -> Momentum:
     """Centre of mass, its velocity, and momentum of the robot, as a `Momentum`.
 
@@ -262,6 +275,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, check: bool = True) ->
     return Momentum(*run(model, "momentum", q, v, check=check))
 
 
+@with_hints
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: bool = True) -> Array:
     """The position reached from `q` with the constant velocity `v` after the time `dt`, quaternions renormalised.
 
@@ -273,6 +287,7 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float, *, check: boo
     return run(model, "integrate", q, v, dt=dt, check=check)
 
 
+@with_hints
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True) -> Array:
     """The constant velocity that leads from `q0` to `q1` in unit time, turning by at most half a turn.
 
@@ -284,6 +299,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, check: bool = True
     return single(model, "difference", [q0, q1], check)
 
 
+@with_hints
 @with_numbers(StepNumbers)
 def step(
     model: Model,

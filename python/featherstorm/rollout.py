@@ -39,6 +39,7 @@ from ._horizon.programs import programs_of, squares_of
 from ._horizon.result import Results, RolloutResult
 from ._memory.arguments import Call, if_on_device
 from ._memory.arrays import FLOATS, NAMES, shape_error
+from ._names import Fixed
 from ._robot.law import Rigid, law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, step_op
@@ -60,7 +61,7 @@ ARRAYS = (("U",), ("x0",), ("p",))  # the arrays that decide the device of a rol
 KEPT = 64  # number of rollouts that `rollout` keeps for each model
 
 
-class Rollout:
+class Rollout(Fixed):
     """Control sequences of a model over a horizon.
 
     dt        time of a control step [s]; each of `substeps` substeps takes dt / substeps. With a world dt is a multiple
@@ -157,6 +158,14 @@ class Rollout:
     def __getstate__(self) -> dict[str, Any]:
         """Support pickle: the other process makes its own kernels; it must be able to import the functions by name."""
         return {**self.__dict__, "made": {}, "sent": {}, "_terms": None}
+
+    def __repr__(self) -> str:
+        functions = ("cost", "terminal", "residual", "terminal_residual", "control", "observe")
+        given = ", ".join(name for name in functions if getattr(self, name) is not None) or "no functions"
+        return (
+            f"<featherstorm.Rollout {self.model.name}: {given}, dt {self.dt:g} s in {self.substeps} substeps, "
+            f"{self.model.threads} threads>"
+        )
 
     takes_knots = True  # tells planners that a call accepts knots, with a horizon, and bounds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,9 @@ import numpy as np
 from .. import _featherstorm
 from .._memory.arguments import Arguments
 from .._memory.arrays import EngineArray
+from .._memory.free import check_memory
 from .._robot.steps import zeros
-from ..model import Notice
+from ..model import tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..model import Model, Row
     from ..typing import Array, ArrayLike, Frame
 
+MANY = 2**16  # instances whose results are compared with the free memory before anything is computed
 QUATERNION_SLACK = 1e-2  # largest allowed difference of a norm from 1; integration renormalises
 
 
@@ -50,6 +51,9 @@ def evaluate(
         names = ", ".join(name for name, _ in row.inputs if name not in model.parameters)
         raise TypeError(f"{label}: got {len(arguments)} arrays, expected {len(row.inputs)}: {names}")
     batch = Arguments(label, arguments, row.inputs, row.shapes)
+    if batch.instances > MANY and out is None and batch.library.readable:
+        size = batch.dtype.itemsize * batch.instances * sum(n for _, n in row.outputs)
+        check_memory(f"{label}: {batch.instances} instances", size, "use several smaller batches")
     if check and model.quaternions and batch.library.readable:
         for (name, n), array in zip(row.inputs, batch.arrays):
             if n == model.nq and name.startswith("q") and not name.endswith(("_bar", "_tan")):
@@ -113,7 +117,7 @@ def frame_index(model: Model, row: Row, frame: Frame | None, label: str) -> int:
 
 def tell_notices(model: Model) -> None:
     for notice in model.evaluator.take_notices():
-        warnings.warn(notice, Notice, stacklevel=4)
+        tell(notice)
 
 
 def check_quaternions(model: Model, op: str, name: str, array: npt.NDArray[Any] | _featherstorm.Buffer) -> None:

@@ -63,6 +63,8 @@ def in_place(array: npt.NDArray[Any]) -> bool:
 
 def convert(x: Array, what: str, list_dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     library = library_of(x)
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array, whose mask would be lost: call .filled(value)")
     if library == "numpy":
         return np.asarray(x)
     if library == "torch":
@@ -108,8 +110,11 @@ def from_dlpack(x: Array, what: str) -> npt.NDArray[Any]:
         raise not_on_cpu(what, f"DLPack device {x.__dlpack_device__()}")
     try:
         return np.from_dlpack(x) if hasattr(x, "__dlpack__") else np.asarray(x)
-    except (BufferError, RuntimeError):
-        return np.asarray(x)
+    except (BufferError, RuntimeError) as error:
+        array = np.asarray(x)
+        if array.dtype == object:  # no other way to its numbers
+            raise TypeError(f"{what} is a {type(x).__name__} that DLPack cannot read: {error}") from error
+        return array
 
 
 def not_on_cpu(what: str, device: object) -> ValueError:

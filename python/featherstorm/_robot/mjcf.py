@@ -186,6 +186,19 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     return found
 
 
+def refuse_nan(m: Any, name: str) -> None:
+    """Raise ValueError for a number of the file that is NaN, with its field and its element."""
+    kinds = {"body": "body", "geom": "geom", "jnt": "joint", "site": "site", "cam": "camera"}
+    for field in ("pos", "quat", "ipos", "iquat", "mass", "inertia", "friction", "axis", "range", "damping"):
+        for prefix, kind in kinds.items():
+            rows = getattr(m, f"{prefix}_{field}", None)
+            if not isinstance(rows, np.ndarray) or not len(rows) or not np.isnan(rows).any():
+                continue
+            row = int(np.isnan(rows).reshape(len(rows), -1).any(1).argmax())
+            of = mujoco.mj_id2name(m, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), row) or row
+            raise ValueError(f"{name}: {prefix}_{field} of {kind} {of!r} is {rows[row]}, expected numbers")
+
+
 class Names:
     """Unique names of all bodies, joints and sites, also where the file gives none; "" is the world.
 
@@ -281,9 +294,10 @@ def rotors(m: Any, transmissions: tuple[int, ...], target: int) -> Iterable[tupl
 
 
 def refuse(m: Any, name: str) -> None:
-    """Raise ValueError for elements that would make M or the bias force wrong."""
+    """Raise ValueError for elements that would make M or the bias force wrong, and for numbers that are NaN."""
     if getattr(m, "nflex", 0):
         raise ValueError(f"{name}: flexible bodies (flex) are not supported")
+    refuse_nan(m, name)
 
 
 def tree_notices(m: Any, names: Names) -> list[str]:

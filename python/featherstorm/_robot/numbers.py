@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import _featherstorm
+from .._names import argument_hint
 from ..typing import ContactNumbers, LoopNumbers, SoftContactNumbers
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ def step_numbers(label: str, model: Carrier, op: str, given: Mapping[str, Any], 
     """
     for name in given:
         if name not in ARGUMENTS[label]:
-            near = difflib.get_close_matches(name, ARGUMENTS[label], 1)
-            remedy = f"did you mean {near[0]}?" if near else f"expected some of {', '.join(ARGUMENTS[label])}"
-            raise TypeError(f"{label}: {name} is not an argument; {remedy}")
+            remedy = argument_hint(name, ARGUMENTS[label], f"; expected some of {', '.join(ARGUMENTS[label])}")
+            raise TypeError(f"{label}: {name} is not an argument{remedy}")
     given = {name: x for name, x in given.items() if x is not None}
     if op == "world":
         if given:

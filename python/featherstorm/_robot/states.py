@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .._names import with_hints
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -22,6 +24,7 @@ class Coordinates(Protocol):
     upper: npt.NDArray[np.float64]
 
 
+@with_hints
 def random_state(
     model: Coordinates, instances: int, seed: int = 0, dtype: npt.DTypeLike = "float64", speed: float = 1.0
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

@@ -106,10 +106,15 @@ def substep_time(label: str, dt: float, substeps: int) -> float:
 
     Errors: ValueError for a dt or substeps that are not positive.
     """
+    given = None if type(dt) is float else np.asarray(dt)
+    if given is not None and (given.ndim or given.dtype.kind not in "fiu"):
+        what = f"an array of shape {given.shape}" if given.ndim else repr(dt)
+        raise TypeError(f"{label}: dt is {what}, expected a number of seconds; an array may be another argument's")
     if not dt > 0 or not np.isfinite(dt):
         raise ValueError(f"{label}: dt is {dt}, expected a positive number of seconds")
-    if int(substeps) != substeps or substeps < 1:
-        raise ValueError(f"{label}: substeps is {substeps}, expected 1 or more")
+    if int(substeps) != substeps or not 1 <= substeps < 2**31:
+        expected = "1 or more" if substeps < 2**31 else "less than 2^31"
+        raise ValueError(f"{label}: substeps is {substeps}, expected {expected}")
     return dt / int(substeps)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._names import hint
 from .._optional import mujoco
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] 
         if found >= 0:
             return one, found
         known += [mujoco.mj_id2name(m, of, k) or "" for k in range(getattr(m, "n" + one))]
-    near = difflib.get_close_matches(name, known, 3)
-    hint = (
-        f"; did you mean {' or '.join(near)}?" if near else f"; there are: {', '.join(filter(None, known)) or 'none'}"
-    )
-    raise ValueError(f"{model.name} has no {' or '.join((kind, *others))} '{name}'{hint}")
+    more = hint(name, known, f"; there are: {', '.join(filter(None, known)) or 'none'}")
+    raise ValueError(f"{model.name} has no {' or '.join((kind, *others))} '{name}'{more}")
 
 
 def keyframe(model: Model, key: str | int) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:

@@ -59,7 +59,7 @@ def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
     if parameters not in made:
         options: dict[str, Any] = {**model._options, "parameters": parameters}
         made[parameters] = type(model)(model.robot, **options, file=model.file)
-        made[parameters].contacts = model.contacts
+        vars(made[parameters]).update(contacts=model.contacts)
     found: Model = made[parameters].bind(**model.bound)
     return found
 
@@ -101,7 +101,7 @@ def with_pairs(model: Model, pairs: Pairs) -> Model:
         robot = model.robot.with_pairs(sorted(kept))
         options: dict[str, Any] = {**model._options}
         made[key] = type(model)(robot, **options, file=model.file)
-        made[key].contacts = model.contacts
+        vars(made[key]).update(contacts=model.contacts)
     found_model: Model = made[key].bind(**model.bound)
     return found_model
 

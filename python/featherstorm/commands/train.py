@@ -149,11 +149,10 @@ def curves(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
 def report(training: Training, reason: str) -> None:
     learner = training.learner
     shares = ", ".join(f"{name} {x:.1f} s" for name, x in learner.seconds.items())
-    best = "none" if training.best is None else f"{training.best:.1f}"
-    print(f"{ENDED[reason]}: {learner.steps:,} steps, {training.seconds:.1f} s ({shares}); best evaluation {best}")
-    if training.best is None:
-        print("note: no evaluation was due yet, so there is no policy; --resume goes on", file=sys.stderr)
-        return
+    print(
+        f"{ENDED[reason]}: {learner.steps:,} steps, {training.seconds:.1f} s ({shares}); best evaluation "
+        f"{training.best:.1f}"
+    )
     found, terms = training.confirm()
     print(
         f"policy: {os.path.abspath(training.path('policy.npz'))}: return {found.mean:.1f} +- {found.returns.std():.1f}, "

@@ -12,6 +12,7 @@ from .._memory.arguments import Call, engine_in
 from .._memory.arrays import to_numpy
 from .._memory.host_libraries import NUMPY, host_library, named_library
 from .._memory.process import refuse_pickle
+from .._names import Fixed
 from .._robot.steps import no_world
 from .._world.report import Reporter
 from ..device import HOST, device_name, device_number, place
@@ -70,7 +71,7 @@ class Replay(NamedTuple):
     truncated: npt.NDArray[Any]
 
 
-class EnvBatch:
+class EnvBatch(Fixed):
     """A batch of `num_envs` environments of one task.
 
     obs, info = env.reset(seed=1)
@@ -92,6 +93,8 @@ class EnvBatch:
     dt, substeps     time of a control step [s], and its number of substeps
     time limit, terms of the reward, groups of the observation: `task.steps`, `terms`, `groups`
     """
+
+    _maker = "task.batch"
 
     def __init__(
         self,
@@ -129,10 +132,16 @@ class EnvBatch:
         self.dt, self.substeps = self.recording.dt, self.recording.substeps
         self.groups, self.terms = self.recording.groups, self.recording.terms
         self.storage = self.stored()
-        self.begun = False
-        self.reporter: Reporter | None = None
-        self.lone: Kernels | None = None  # of `replay`
+        self._begun = False
+        self._reporter: Reporter | None = None
+        self._lone: Kernels | None = None  # of `replay`
         self.key(seed)
+
+    def __repr__(self) -> str:
+        return (
+            f"<featherstorm.EnvBatch {type(self.task).__name__}: {self.num_envs} environments of {self.model.name}, "
+            f"{self.dtype}, dt {self.dt:g} s in {self.substeps} substeps, {self.device}>"
+        )
 
     def __reduce__(self) -> NoReturn:
         refuse_pickle("batch of environments", "pickle its task, and call its batch(...) there")
@@ -209,7 +218,7 @@ class EnvBatch:
         given = self.storage.bound([*written, *self.of(self.kernels.restarting, [KEY, MASK])])
         written = [name for name in written if name != KEY]
         self.kernels.restarting.run(1, self.num_envs, given, {}, self.storage.bound(written), None, self.library.stream)
-        self.begun = True
+        self._begun = True
         self.storage.put(DONE, 0, rows)
         tell_notices(self.model)
         return self.results(None).observed(), {}
@@ -220,7 +229,7 @@ class EnvBatch:
 
     def step(self, actions: Array) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Advance by a control step: (obs, reward, terminated, truncated, info). actions (B, actions)."""
-        if not self.begun:
+        if not self._begun:
             raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
         r = self.recording
         call = Call("step", (("actions",),), (actions,), self.dtype)
@@ -272,7 +281,7 @@ class EnvBatch:
             raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
         if int(steps) != steps or steps < 1:
             raise ValueError(f"collect: steps is {steps}, expected 1 or more")
-        if not self.begun:
+        if not self._begun:
             raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
         return collect(self, int(steps), policy, weights or {}, finals, keep)
 
@@ -324,7 +333,7 @@ class EnvBatch:
                 raise ValueError(f"restore: {name} is {x.dtype} of shape {x.shape}, expected {self.dtype} {shape}")
         for name, x in arrays.items():
             self.storage.put(name, x)
-        self.begun = True
+        self._begun = True
 
     @property
     def lasting(self) -> list[str]:
@@ -364,11 +373,11 @@ class EnvBatch:
         """
         if not self.recording.world:
             raise ValueError(f"{type(self.task).__name__}: {no_world(self.model)}, and no contacts to report")
-        if self.reporter is None:
-            self.reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
+        if self._reporter is None:
+            self._reporter = Reporter(self.model, self.dtype.name, self.kernels.law)
         names = ("q", "v", "act", "qacc", *self.recording.parameters)
         given = {name: self.storage.memory(name) for name in names if name in self.storage}
-        return self.reporter.of(self.num_envs, given, self.library)
+        return self._reporter.of(self.num_envs, given, self.library)
 
     def replay(
         self, env: int, episode: int, actions: Array, *, seed: int = 0, kept: Mapping[str, Any] | None = None
@@ -381,9 +390,9 @@ class EnvBatch:
         if not 0 <= int(env) < 2**32 or not 1 <= int(episode) < MOST_COUNT:
             raise ValueError(f"replay: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
         task = type(self.task).__name__
-        if self.lone is None:
-            self.lone = Kernels(self.task, self.model, self.dtype.name, "disabled")
-        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self.lone)
+        if self._lone is None:
+            self._lone = Kernels(self.task, self.model, self.dtype.name, "disabled")
+        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self._lone)
         one.view(KEY)[0, 4:] = int(env) % 2**16, int(env) // 2**16
         one.view(EPISODE)[:] = int(episode) - 1
         for name, rows in (kept or {}).items():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._names import hint
 from ..symbols import plain, symbols, values_of
 
 if TYPE_CHECKING:
@@ -61,9 +61,8 @@ class Memory:
         object.__setattr__(self, "_changed", set())
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._shapes, 3)
-        known = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(self._shapes) or 'none'}"
-        return f"the environment has no memory '{name}'; {known}"
+        more = hint(name, self._shapes, f"; there are: {', '.join(self._shapes) or 'none'}")
+        return f"the environment has no memory '{name}'{more}"
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._values:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._memory.free import check_memory
 from .._memory.named_buffers import Columns, NamedBuffers
 from ..device import DeviceArray
 
@@ -32,6 +33,10 @@ class Storage(NamedBuffers):
         super().__init__(dtype, instances, library.device, library.stream)
         self.library = library
         self.sizes = {name: n for name, n in sizes.items() if n}
+        doubled = list(doubled)
+        if self.readable:
+            numbers = sum(self.sizes.values()) + sum(self.sizes[name] for name in doubled)
+            check_memory(f"{instances} environments", np.dtype(dtype).itemsize * instances * numbers, "make fewer")
         self.places = {name: self.place(n) for name, n in self.sizes.items()}
         self.others = {name: self.place(self.sizes[name]) for name in doubled}
 

@@ -199,7 +199,7 @@ class Simulated:
     def simulate(self, X: Floats, x0: Floats) -> tuple[Floats, Floats | None]:
         """Return the states (K, S, L, nx) from x0 (K, S, nx), and the readings (K, S, L, ny)."""
         K, S, (L, nu) = len(X), len(self.segments.x0), self.segments.U.shape[1:]
-        self.rollout.model = self.model.bind(**self.numbers.bound(X, S))
+        vars(self.rollout).update(model=self.model.bind(**self.numbers.bound(X, S)))
         U = np.broadcast_to(self.segments.U, (K, S, L, nu)).reshape(K * S, L, nu)
         try:
             result = self.rollout(x0.reshape(K * S, -1), U, states=True)

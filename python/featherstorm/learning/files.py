@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import uuid
 import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
     Array = npt.NDArray[Any]
+
+
+PART, LOCK = ".part", "training.lock"
 
 
 def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
@@ -22,18 +28,56 @@ def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays
 
     An existing file is replaced only after the new one is complete.
     """
+    with replacing(path, "xb") as file:
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], mode: str, **options: Any) -> Iterator[Any]:
+    """Open a file of a unique name that replaces the one at the path when it is complete.
+
+    Errors: OSError with the path; the file at the path stays as it is.
+    """
     path = os.fspath(path)
-    beside = f"{path}.part"
+    beside = f"{path}.{uuid.uuid4().hex[:12]}{PART}"
     try:
-        with open(beside, "wb") as file:
-            np.savez(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
+        with open(beside, mode, **options) as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except OSError as error:
-        if os.path.exists(beside):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             os.remove(beside)
-        raise OSError(error.errno, f"{error.strerror or error} while writing", path) from None
+        if isinstance(error, OSError):
+            raise OSError(error.errno, f"{error.strerror or error} while writing", path) from None
+        raise
+
+
+@contextlib.contextmanager
+def only_writer(folder: str) -> Iterator[None]:
+    """Hold the lock of a folder, and remove incomplete files of writers that were killed.
+
+    The system releases the lock of a process that ends, however it ends.
+    Errors: FileExistsError where another writer holds the lock.
+    """
+    path = os.path.join(folder, LOCK)
+    with open(path, "a+", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise FileExistsError(
+                f"train: process {file.read().strip() or 'unknown'} is training in {folder}; wait for its end, or "
+                "choose another folder"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        for name in os.listdir(folder):
+            if name.endswith(PART):
+                os.remove(os.path.join(folder, name))
+        yield
 
 
 def read_arrays(

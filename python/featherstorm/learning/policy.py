@@ -74,6 +74,12 @@ class Policy:
         if squash:
             self.middle, self.half = (self.low + self.high) / 2, (self.high - self.low) / 2
 
+    def __repr__(self) -> str:
+        found = self.origin.get("evaluation")
+        best = f", return {found:.4g}" if isinstance(found, (int, float)) else ""
+        sizes = "-".join(map(str, self.sizes))
+        return f"<featherstorm.learning.Policy {self.task or 'without a task'}: {sizes}, {self.activation}{best}>"
+
     @property
     def weights(self) -> list[Array]:
         return self.network.weights

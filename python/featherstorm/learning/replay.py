@@ -21,7 +21,7 @@ class Replay:
     count    number of stored rows
     next     index of the next row to write
 
-    Errors: ValueError if the memory cannot be allocated.
+    Errors: MemoryError if the memory cannot be allocated.
     """
 
     def __init__(self, capacity: int, sizes: Mapping[str, int]) -> None:
@@ -30,7 +30,7 @@ class Replay:
             self.arrays = {name: np.zeros((capacity, n), np.float32) for name, n in sizes.items()}
         except MemoryError:
             size = 4e-9 * capacity * sum(sizes.values())
-            raise ValueError(
+            raise MemoryError(
                 f"memory of {capacity} steps needs {size:.1f} GB, which cannot be allocated; use a smaller memory"
             ) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from ..environment.activations import LEARNT
@@ -116,6 +117,19 @@ class Settings:
     def changed(self, texts: Mapping[str, str]) -> Settings:
         """Return a copy with changes, given as strings: {"envs": "512", "actor": "128,64", "anneal": "yes"}."""
         return dataclasses.replace(self, **{name: value_of(self, name, text) for name, text in texts.items()})
+
+    def least_memory(self, n: int, m: int) -> float:
+        """Return a lower bound of the memory of a learner [bytes], for n observed numbers and m actions.
+
+        It counts the samples of an iteration, the networks with gradient and moments, their outputs for a part of a
+        minibatch, and the replay memory.
+        """
+        sample = 2 * n + m + 4  # observation, the next one, action, reward, two flags, value
+        sizes = [(n, *self.actor, m), (n, *self.critic, 1)]
+        weights = sum(a * b for layers in sizes for a, b in itertools.pairwise(layers))
+        outputs = min(self.minibatch, 1024) * sum(map(sum, sizes))
+        replay = self.memory * (2 * n + m + 2) if self.algorithm == "sac" else 0
+        return 4.0 * (self.envs * self.horizon * sample + 4 * weights + outputs + replay)
 
     def as_table(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings and lists."""

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from threadpoolctl import threadpool_limits
 
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
+from .._memory.free import check_memory
+from ..model import tell
 from ..tasks import make
 from . import settings as tables
 from .evaluation import Evaluation, evaluate, run_episodes
-from .files import read_arrays, write_arrays
+from .files import only_writer, read_arrays, replacing, write_arrays
 from .policy import Policy
 from .ppo import PPO
 from .sac import SAC
@@ -51,9 +53,9 @@ class Training:
     history   rows of the curve, each a dict by column name
 
     Files in the folder: policy.npz, the policy of the best evaluation; checkpoint.npz, from which `resume` continues
-    bit for bit; curve.csv.
-    Errors: ValueError for an unknown task, FileExistsError for a folder with a run, OSError for a folder that cannot be
-    written.
+    bit for bit; curve.csv. `run` locks the folder.
+    Errors: ValueError for an unknown task, FileExistsError for a folder with a run or where another process trains,
+    OSError for a folder that cannot be written.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Training:
             raise ValueError(f"train: seed is {seed}, expected 0 or more")
         self.settings = settings or tables.settings_of(task)
         self.threads, self.factor = threads, self.factor_now(0)
+        self.check_memory(1, 1)  # the sizes of observations and actions are not known yet
         env = self.batch(self.settings.envs)
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise NotADirectoryError(f"train: {self.folder} is not a folder")
@@ -80,9 +83,13 @@ class Training:
                 f"train: there is a run in {self.folder} already; continue it (--resume), or choose another folder"
             )
         os.makedirs(self.folder, exist_ok=True)
+        self.check_memory(next(iter(env.groups.values())), env.recording.actions)
+        with only_writer(self.folder):  # refuses a second training before it begins
+            pass
         self.learner = LEARNERS[self.settings.algorithm](env, self.settings, seed, threads)
         self.others = env.resized(EPISODES) if self.factor == 1 else make(task).batch(EPISODES, threads=threads)
         self.best: float | None = None
+        self.unwritten: Policy | None = None  # the best policy, until it is in its file
         self.history: list[dict[str, Any]] = []
         self.before = 0.0  # seconds of the runs that this one continues
 
@@ -93,6 +100,11 @@ class Training:
     def seconds(self) -> float:
         """Seconds since the start, including the runs that this one continues."""
         return self.before + time.perf_counter() - self.start
+
+    def check_memory(self, n: int, m: int) -> None:
+        """Raise MemoryError where the learner's arrays do not fit, for n observed numbers and m actions."""
+        remedy = "change the settings envs, horizon, memory, actor or critic"
+        check_memory("train", self.settings.least_memory(n, m), remedy)
 
     # -- lessons
 
@@ -132,16 +144,24 @@ class Training:
         "minutes"   the minutes of this call
         "return"    the return `until` in an evaluation
 
-        told(row) is called after each iteration.
+        told(row) is called after each iteration. At the end there is an evaluation if there was none before, so that
+        every training leaves a policy.
+        A file that cannot be written is told by a Notice, and written with the next checkpoint; the last one must be.
+        Errors: FileExistsError where another training has begun in the folder; OSError for the last checkpoint.
         """
         saved = time.perf_counter()
-        with one_thread():
+        with one_thread(), only_writer(self.folder):
             while (reason := self.reason(minutes, until)) is None:
                 self.iterate(told)
                 if time.perf_counter() - saved > PAUSE:
-                    self.save()
+                    try:
+                        self.save()
+                    except OSError as error:
+                        tell(f"train: {error}; the training goes on, and the next checkpoint is written in {PAUSE:g} s")
                     saved = time.perf_counter()
-        self.save()
+            if self.best is None:
+                self.judge(self.history[-1] if self.history else {})
+            self.save()
         return reason
 
     def reason(self, minutes: float, until: float) -> str | None:
@@ -161,17 +181,25 @@ class Training:
         row = learner.iteration()
         row = {"iteration": learner.iterations, "steps": learner.steps, **row, **{n: learner.seconds[n] for n in TIMES}}
         if learner.iterations % s.evaluate == 0 or learner.steps >= s.steps:
-            found = self.evaluate()
-            row.update(evaluation=found.mean, evaluation_std=float(found.returns.std()))
-            row.update(length=float(found.lengths.mean()), fell=float(found.fell.mean()))
-            row["seconds"] = self.seconds
-            if self.best is None or found.mean > self.best:
-                self.best = found.mean
-                self.policy().save(self.path(POLICY))
+            self.judge(row)
         row.setdefault("seconds", self.seconds)
         self.history.append(row)
         if told:
             told(row)
+
+    def judge(self, row: dict[str, Any]) -> None:
+        """Evaluate the policy, add the results to a row of the curve, and keep the policy if it is the best so far."""
+        found = self.evaluate()
+        row.update(evaluation=found.mean, evaluation_std=float(found.returns.std()))
+        row.update(length=float(found.lengths.mean()), fell=float(found.fell.mean()))
+        row["seconds"] = self.seconds
+        if self.best is None or found.mean > self.best:
+            self.best = found.mean
+            self.unwritten = self.policy()
+            try:
+                self.write_policy()
+            except OSError as error:
+                tell(f"train: {error}; the policy is written with the next checkpoint")
 
     def evaluate(self) -> Evaluation:
         """Run 100 episodes without exploration, from the same seed each time."""
@@ -201,20 +229,24 @@ class Training:
 
     # -- files
 
+    def write_policy(self) -> None:
+        if self.unwritten is not None:
+            self.unwritten.save(self.path(POLICY))
+            self.unwritten = None
+
     def save(self) -> None:
-        """Write the checkpoint and the curve."""
+        """Write the policy if it is not in its file yet, the checkpoint and the curve."""
+        self.write_policy()
         numbers, arrays = self.learner.state()
         header = {
             "kind": KIND, "format": FORMAT, "task": self.task, "seed": self.seed, "settings": self.settings.as_table(), "best": self.best,
             "elapsed": self.seconds, "version": __version__, "history": self.history, "learner": numbers,
         }  # fmt: skip
         write_arrays(self.path(CHECKPOINT), header, arrays)
-        part = self.path(CURVE) + ".part"
-        with open(part, "w", newline="", encoding="utf-8") as file:
+        with replacing(self.path(CURVE), "x", newline="", encoding="utf-8") as file:
             lines = csv.DictWriter(file, COLUMNS)
             lines.writeheader()
             lines.writerows({name: plain(x) for name, x in row.items()} for row in self.history)
-        os.replace(part, self.path(CURVE))
 
 
 def resume(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import mujoco
@@ -23,7 +22,6 @@ from .._fields.sensors import (
 )
 from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
 from .._robot.mjcf_sensors import measurable, with_sensors
-from ..model import Notice
 from .errors import UsageError
 
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
@@ -135,8 +133,3 @@ def still_robot() -> _featherstorm.Robot:
     builder.add_link("link", 1.0, [0, 0, 0], np.eye(3).tolist())
     builder.add_joint("joint", "revolute", "", "link")
     return builder.build([])
-
-
-def tell(sentences: list[str]) -> None:
-    for sentence in sentences:
-        warnings.warn(sentence, Notice, stacklevel=4)

@@ -18,10 +18,11 @@ import mujoco
 import numpy as np
 
 from .._fields.state import USER
+from ..model import tell
 from .engine import Engine
 from .horizon.recording import Part
 from .horizon.roll import roll
-from .robots import mocap_acts, refuse_callbacks, tell
+from .robots import mocap_acts, refuse_callbacks
 from .steps import Steps
 from .storage import Storage
 from .variants import EQ_ACTIVE, MOCAP, model_key
@@ -54,7 +55,8 @@ def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
         if key not in _engines:
             active = np.ones(m.neq, bool) if "eq_active" in of_state else None
             engine = Engine(m.__copy__(), dtype, threads, active, of_state=of_state)
-            tell(engine.left_out)
+            for sentence in engine.left_out:
+                tell(sentence)
             _engines[key] = engine
             while len(_engines) > KEPT:
                 _engines.popitem(last=False)

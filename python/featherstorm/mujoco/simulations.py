@@ -11,12 +11,14 @@ import numpy as np
 from .._fields.state import COMPONENTS, INTEGRATION, KEYS
 from .._fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
 from .._memory.process import refuse_pickle
+from .._names import Fixed
 from .._robot.law import law_of
 from ..device import HOST, device_name, device_number, device_of
+from ..model import tell
 from .arguments import one, selected
 from .errors import SimulationError, UsageError
 from .missing import not_of_this_model, why_not
-from .robots import refuse_callbacks, tell
+from .robots import refuse_callbacks
 from .steps import Steps
 from .storage import Storage
 from .variants import Variants
@@ -36,10 +38,12 @@ DTYPES = ("float32", "float64")
 MOST_PARTS = 4  # copies of some simulations on the host whose memory is kept
 
 
-class Simulations:
+class Simulations(Fixed):
     """Base of Batch; its attributes are described there."""
 
     _kind_of_variants: type[Variants] = Variants
+    _settable = tuple(DATA_FIELDS)
+    _way = "expand(...) and set_models(...) change models, and bind(...) has fields of mjData"
 
     def __init__(
         self,
@@ -77,7 +81,8 @@ class Simulations:
         self.status = self._status.view()
         self.status.flags.writeable = False
         self._errors: dict[int, str] = {}
-        tell(self._variants.own.left_out)
+        for sentence in self._variants.own.left_out:
+            tell(sentence)
 
     def _start(self) -> None:
         """Set all simulations to the model's defaults."""
@@ -85,6 +90,13 @@ class Simulations:
 
     def __reduce__(self) -> NoReturn:
         refuse_pickle("Batch", "pickle its model and rows(), and make a Batch there, whose set_rows takes them")
+
+    def __repr__(self) -> str:
+        m = self.model
+        return (
+            f"<featherstorm.mujoco.{type(self).__name__}: {self.nsim} simulations, nq {m.nq}, nv {m.nv}, nu {m.nu}, "
+            f"{self.dtype}, timestep {m.opt.timestep:g} s, {self.device}>"
+        )
 
     @property
     def state(self) -> Array:
@@ -112,7 +124,7 @@ class Simulations:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in DATA_FIELDS:
-            object.__setattr__(self, name, value)
+            super().__setattr__(name, value)
         elif name in STAGES:
             raise UsageError(
                 f"{name} is computed by every call and cannot be written; write fields of the state (qpos, ctrl, ...) "

@@ -11,6 +11,7 @@ import numpy as np
 from .._fields.sensors import rows_of
 from .._fields.state import Layout
 from .._fields.table import INTEGERS
+from .._memory.free import check_memory
 from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST
 from .programs import CLOCK, WARNING, causes_in, warnings_of
@@ -45,6 +46,11 @@ class Storage(NamedBuffers):
     ) -> None:
         super().__init__(dtype, instances, device, stream)
         self.m, self.layout = m, layout or Layout(m)
+        if self.readable:  # three copies of each state
+            numbers = 3 * (self.layout.size + CLOCK + WARNING)
+            check_memory(
+                f"Batch: {instances} simulations", np.dtype(dtype).itemsize * instances * numbers, "make fewer"
+            )
         self.fields: dict[str, Columns] = {}
         self.inputs: dict[str, Columns] = {}
         self.bound: dict[str, Any] = {}

@@ -36,6 +36,7 @@ class MPPI(Planner):
     """
 
     kind = "softmax_mean"
+    _settable = ("temperature", "standardised")
 
     def __init__(
         self,
@@ -122,6 +123,7 @@ class CEM(Planner):
     """
 
     kind = "elite_mean"
+    _settable = ("elites",)
 
     def __init__(
         self,

@@ -31,7 +31,8 @@ def with_models(rollout: Rollout, name: str, models: int, samples: int, robots: 
         raise ValueError(f"{name}: models is {models}, but no bound parameter of {model.name} has {models} rows")
     result = copy.copy(rollout)
     rows = np.tile(np.repeat(np.arange(models), samples), robots)
-    result.model, result.sent = model.bind(**{what: np.asarray(model.bound[what])[rows] for what in names}), {}
+    bound = model.bind(**{what: np.asarray(model.bound[what])[rows] for what in names})
+    vars(result).update(model=bound, sent={})
     return result
 
 

@@ -11,6 +11,7 @@ from .._evaluation.evaluation import tell_notices
 from .._horizon.samples import Samples
 from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
+from .._names import Fixed
 from ..noise import INTERPOLATIONS, interpolation_weights
 from ..rollout import Rollout
 from .models import first_of, with_models
@@ -29,7 +30,7 @@ class PlanningError(ValueError):
     """No sample of an iteration has a finite cost: the state is not finite, or every sample diverges."""
 
 
-class Planner:
+class Planner(Fixed):
     """Base of the planners: a plan, samples about it, and the shift from one call to the next.
 
     rollout          see featherstorm.planning
@@ -159,6 +160,14 @@ class Planner:
         for plan, kept in zip(self._plans, state["_plans"]):
             plan.restore(*kept)
 
+    def __repr__(self) -> str:
+        plans = "" if self.robots is None else f"{self.robots} robots, "
+        dt = "" if self.dt is None else f" of {self.dt:g} s"
+        return (
+            f"<featherstorm.planning.{type(self).__name__}: {plans}horizon {self.horizon} steps{dt}, {self.nu} controls, "
+            f"{self.samples} samples, {self.iterations} iterations, {self.dtype}>"
+        )
+
     def row(self, what: str, value: npt.ArrayLike | None, default: float | None) -> npt.NDArray[np.float64]:
         value = np.asarray(default if value is None else value, dtype=float)
         if value.shape not in ((), (self.nu,)):
@@ -208,7 +217,7 @@ class Planner:
             raise shape_error(type(self).__name__, "U", array.shape, shapes[0])
         for k, plan in enumerate(self._plans):
             plan.reset((array[k] if several else array).ravel().tolist())
-        self.t0 = None
+        vars(self).update(t0=None)
 
     def command(
         self, x: Array, t0: float | None = None, *, latency: float = 0.0, predict: bool = True, **given: Any
@@ -342,7 +351,7 @@ class Planner:
         times = [np.nan if time is None else time for time in (t0, acts)]
         for plan in plans:
             plan.commit(*times)
-        self.t0, self.failed = t0, failed
+        vars(self).update(t0=t0, failed=failed)
 
     def iterate(self, x: Array, given: dict[str, Any], library: Library) -> npt.NDArray[np.bool_]:
         """Improve the plans; return for which there was no sample with a finite cost."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .._names import hint
 from ..environment.env import Env
 
 Maker = Callable[..., Env]
@@ -58,9 +58,8 @@ def make(name: str, **arguments: Any) -> Env:
     such as FileNotFoundError if the package with its files is not installed.
     """
     if name not in NAMES:
-        near = difflib.get_close_matches(str(name), list(NAMES), 3)
-        known = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(NAMES)}"
-        raise ValueError(f"make: there is no task {name!r}; {known}")
+        more = hint(str(name), NAMES, f"; there are: {', '.join(NAMES)}")
+        raise ValueError(f"make: there is no task {name!r}{more}")
     return NAMES[name](**arguments)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 import sys
 import time
+import urllib.parse
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from mujoco.studio import launch_thread, messages, plugin, sim, viewer_protocol, web_viewer
 from mujoco.studio.app import plugins as app
+from mujoco.studio.web import web_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +77,43 @@ class Steps(plugin.SimPlugin):
         return True
 
 
+guarded: weakref.WeakSet[Any] = weakref.WeakSet()  # sockets of viewers of ours
+serve = web_server.serve
+
+
+def serve_guarded(handler: Any, *, sock: Any, process_request: Any, **options: Any) -> Any:
+    """Start MuJoCo's server; on a socket of ours, it refuses what a page of another site in the browser sends."""
+
+    def checked(connection: Any, request: Any) -> Any:
+        if is_own(request.headers.get_all("Host"), request.headers.get_all("Origin")):
+            return process_request(connection, request)
+        return web_server.Response(403, "Forbidden", web_server.Headers(), b"view: foreign Host or Origin\n")
+
+    return serve(handler, sock=sock, process_request=checked if sock in guarded else process_request, **options)
+
+
+web_server.serve = serve_guarded
+
+
+def is_own(hosts: list[str], origins: list[str]) -> bool:
+    """Return True for a request to an address or a name of this machine, by the page itself or by no page.
+
+    Names alone are checked: a name of another site may lead here (DNS rebinding), an address may not.
+    """
+    try:
+        pages = {urllib.parse.urlsplit(origin).netloc.lower() for origin in origins}
+        name = urllib.parse.urlsplit(f"//{''.join(hosts)}").hostname or ""
+    except ValueError:  # such as an address with one bracket
+        return False
+    if len(hosts) != 1 or pages - {hosts[0].lower()}:
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name in ("localhost", socket.gethostname().lower(), socket.getfqdn().lower())
+    return True
+
+
 def launch(host: str, port: int, open_browser: bool, steps: Steps, ready: Callable[[str], object] | None) -> Any:
     """Start the viewer in a separate thread and return its handle."""
     config = viewer_protocol.ViewerConfig(title="featherstorm", gfx="web", http_port=port, open_browser=open_browser)
@@ -85,6 +127,10 @@ def launch(host: str, port: int, open_browser: bool, steps: Steps, ready: Callab
         @_host.setter
         def _host(self, value: str) -> None:
             pass
+
+        def _start_server(self) -> None:
+            guarded.add(self._http_sock)
+            super()._start_server()
 
         def prepare_next_frame(self) -> bool:
             opened = bool(super().prepare_next_frame())

@@ -49,7 +49,7 @@ def view(
     spacing, file   as for Frames
     port         0: the first free port from 8080 on
     host         address that can open the page, which has no password: "127.0.0.1", this machine only; "::": every
-                 machine that reaches the port
+                 machine that reaches the port. Requests by pages of other sites are refused
     seconds      end after this simulated time
     wait         begin when the page is first opened
     speed        initial ratio of simulated to real time; the page changes it
@@ -61,6 +61,8 @@ def view(
     for name, value in (("speed", speed), ("seconds", seconds)):
         if value is not None and not value > 0:
             raise ValueError(f"view: {name} is {value}, expected more than 0")
+    if not 0 <= port < 2**16:
+        raise ValueError(f"view: port is {port}, expected 0 to 65535")
     try:
         from .studio import Steps, launch  # here: its classes derive from those of mujoco.studio
     except ImportError as error:

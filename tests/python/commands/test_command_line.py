@@ -192,6 +192,8 @@ def test_doctor_tells_about_cuda(capsys, monkeypatch, devices, line):
         (["simulate", "go2", "--no-floating-base", "--drive", "stand"], "with a floating base"),
         (["simulate", "go2", "--threads", "-3"], "--threads is -3, expected 0 or more"),
         (["bench", "walk"], "there is no operation walk; there are rnea"),
+        (["simulate", "double_pendulum", "--instances", "1000000000000"], "GB of memory are needed, and"),
+        (["view", "double_pendulum", "--port", "80000"], "view: port is 80000, expected 0 to 65535"),
     ],
 )
 def test_errors(capsys, arguments, message):

@@ -93,7 +93,7 @@ def test_identified_numbers_in_mujocos_model():
         with pytest.raises(ValueError, match=f"to_mujoco: {name} is bound, and an MjModel has no array of that name"):
             identify.to_mujoco(bound.bind(**{name: bound.parameter(name)}))
     stranger = copy.copy(found.model)
-    stranger.compiled = mujoco.MjModel.from_xml_string(xml.replace('"base"', '"trunk"'))
+    vars(stranger)["compiled"] = mujoco.MjModel.from_xml_string(xml.replace('"base"', '"trunk"'))
     with pytest.raises(ValueError, match="has no frame 'trunk', a body of its file"):
         identify.to_mujoco(stranger)
 

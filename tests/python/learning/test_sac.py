@@ -183,7 +183,9 @@ def test_a_memory_has_the_last_rows_in_turn():
 
 
 def test_a_memory_without_room_says_so():
-    with pytest.raises(ValueError, match=r"memory of 1000000000000 steps needs 16000\.0 GB, which cannot be allocated"):
+    with pytest.raises(
+        MemoryError, match=r"memory of 1000000000000 steps needs 16000\.0 GB, which cannot be allocated"
+    ):
         Replay(10**12, {"x": 4})
 
 

@@ -4,13 +4,17 @@ import csv
 import dataclasses
 import errno
 import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
 import featherstorm as fs
 from featherstorm.__main__ import main
-from featherstorm.learning import files
+from featherstorm._memory import free
+from featherstorm.learning import files, training
 from featherstorm.learning.settings import Settings, of_table, settings_of
 from featherstorm.learning.training import EVALUATED, Training, resume
 
@@ -299,6 +303,27 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
     refused("expected float32 (3, 2)", TASK, "--out", out, "--resume", "--set", "envs=3")
 
 
+def test_a_training_that_needs_more_memory_than_is_free_is_refused_at_once(tmp_path, capsys, monkeypatch):
+    for change in ("envs=1e9", "actor=9999999,99999", "memory=1e12"):
+        words = ["--algorithm", "sac"] if change.startswith("memory") else []
+        start = time.perf_counter()
+        assert main(["train", TASK, *words, "--set", change, "--out", str(tmp_path / "run")]) == 1
+        assert time.perf_counter() - start < 1
+        told = capsys.readouterr().err
+        assert told.startswith("featherstorm train: train: ") and "GB of memory are needed, and" in told
+        assert told.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(free, "free_memory", lambda: 10**9)
+    with pytest.raises(
+        MemoryError, match="20000000 environments: .* GB of memory are needed, and 1 GB are free; make fewer"
+    ):
+        fs.tasks.make(TASK).batch(2 * 10**7)
+    numbers = dataclasses.replace(SMALL, envs=10**6)
+    assert numbers.least_memory(4, 1) > 4 * 10**6 * 16 * 9 > numbers.least_memory(1, 1)
+    with pytest.raises(MemoryError, match="train: "):
+        Training(TASK, tmp_path / "run", dataclasses.replace(SMALL, envs=1_000_000, horizon=30))
+
+
 def test_a_torn_checkpoint_is_refused(tmp_path):
     Training(TASK, tmp_path, SMALL).save()
     path = tmp_path / "checkpoint.npz"
@@ -330,6 +355,55 @@ def test_a_full_disk_is_told_and_the_old_file_stays(tmp_path, monkeypatch, capsy
     assert not list(tmp_path.glob("*.part"))
     assert main(["train", TASK, "--steps", "100", "--out", str(tmp_path / "other")]) == 1
     assert "No space left on device" in capsys.readouterr().err
+
+
+def test_a_training_goes_on_when_the_disk_was_full_for_a_while(tmp_path, monkeypatch):
+    """The first four files find no space: a policy, and checkpoints."""
+    monkeypatch.setattr(training, "PAUSE", 0.0)
+    fsync, full = os.fsync, []
+
+    def sometimes(descriptor):
+        if len(full) < 4:
+            full.append(descriptor)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", sometimes)
+    t = Training(TASK, tmp_path, dataclasses.replace(SMALL, evaluate=1))
+    with pytest.warns(fs.Notice, match=r"policy.npz'; the policy is written with the next checkpoint") as told:
+        assert t.run() == "steps"
+    assert len(full) == 4 and any("policy.npz'; the training goes on" in str(w.message) for w in told)
+    assert t.learner.iterations == 12 and t.unwritten is None
+    assert fs.learning.Policy.load(tmp_path / "policy.npz").origin["evaluation"] == t.best
+    assert len(rows(tmp_path)) == 12 and resume(TASK, tmp_path).learner.iterations == 12
+
+
+def test_a_short_training_leaves_a_policy(tmp_path, capsys):
+    """Both end before an evaluation is due: one before its first iteration, and one after some."""
+    assert main(["train", TASK, "--minutes", "1e-9", "--out", str(tmp_path / "none")]) == 0
+    assert "best evaluation" in capsys.readouterr().out
+    t = Training(TASK, tmp_path / "few", dataclasses.replace(SMALL, evaluate=1000, steps=10**9))
+    assert t.run((time.perf_counter() - t.start) / 60 + 1e-3) == "minutes"
+    for name in ("none", "few"):
+        assert fs.learning.Policy.load(tmp_path / name / "policy.npz").task == TASK
+    assert t.best == float(rows(tmp_path / "few")[-1]["evaluation"])
+
+
+def test_a_second_training_in_a_folder_is_refused(tmp_path):
+    """Another process trains there; after it was killed, its lock and its incomplete files do not matter."""
+    code = f"import featherstorm as fs; fs.learning.Training({TASK!r}, {str(tmp_path)!r}).run(told=lambda row: print('.', flush=True))"
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout.readline() == ".\n"
+        with pytest.raises(FileExistsError, match=f"train: process {other.pid} is training in .*choose another folder"):
+            Training(TASK, tmp_path, SMALL)
+    finally:
+        other.kill()
+        other.communicate()
+    (tmp_path / "checkpoint.npz.0123456789ab.part").write_text("torn")
+    t = Training(TASK, tmp_path, SMALL)
+    assert t.run() == "steps" and not list(tmp_path.glob("*.part"))
+    assert Training(TASK, tmp_path, SMALL, going_on=True).run() == "steps"
 
 
 def test_settings_are_what_their_texts_say():

@@ -1,6 +1,7 @@
 """Arrays of all kinds: libraries, strides, shapes, dtypes, devices, and what is said about wrong ones."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -289,11 +290,52 @@ def test_the_engine_takes_dlpack_as_it_comes(go2, state):
         go2.evaluator.run("rnea", [q[0], v, a], [np.zeros_like(v)])
 
 
+class Failing:
+    """An array whose DLPack export raises."""
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **_):
+        raise RuntimeError("exported twice")
+
+
+def test_arrays_whose_numbers_cannot_be_read_are_refused(arm):
+    q, v = np.zeros((2, 7)), np.zeros((2, 7))
+    with pytest.raises(TypeError, match=r"fd: v is a masked array, whose mask would be lost: call \.filled\(value\)"):
+        fs.fd(arm, q, np.ma.masked_array(v, v > 0), v)
+    with pytest.raises(TypeError, match="fd: v is a Failing that DLPack cannot read: exported twice"):
+        fs.fd(arm, q, Failing(), v)
+
+
+def test_arguments_in_each_others_places_are_told(arm):
+    q = np.zeros((2, 7))
+    with pytest.raises(TypeError, match=r"step: dt is an array of shape \(2, 7\), expected a number of seconds"):
+        fs.step(arm, q, q, q, 1e-3)
+    for make in (fs.Simulation, fs.Rollout):
+        with pytest.raises(TypeError, match="dt is 'x', expected a number of seconds"):
+            make(arm, **({"instances": 2} if make is fs.Simulation else {}), dt="x")
+    with pytest.raises(ValueError, match=r"substeps is 9223372036854775808, expected less than 2\^31"):
+        fs.Simulation(arm, 2, dt=1e-3, substeps=2**63)
+    for call in (fs.fd, fs.rnea, fs.step):
+        with pytest.raises(
+            TypeError, match=rf"{call.__name__}: model is 'go2', expected a featherstorm.Model, as load"
+        ):
+            call("go2", q, q, q)
+    with pytest.raises(TypeError, match="Simulation: model is 'go2', expected a featherstorm.Model"):
+        fs.Simulation("go2", 2, dt=1e-3)
+
+
 def test_a_batch_too_large_for_memory_says_how_many_bytes(arm):
     words = r"an array of \(1000000000000, 7\) float32 needs 28000000\d* bytes, this machine has \d+: use several smaller batches"
     with pytest.raises(MemoryError, match=words):
         fs.zeros((10**12, 7))
+    words = r"Simulation: 10{12} instances: 1.4e\+05 GB of memory are needed, and [\d.]+ GB are free; make fewer"
     with pytest.raises(MemoryError, match=words):
         fs.Simulation(arm, 10**12, dt=0.01)
+    start, q = time.perf_counter(), np.broadcast_to(arm.q0, (2**36, 7))
+    with pytest.raises(MemoryError, match=r"crba: 68719476736 instances: 1.54e\+04 GB of memory are needed"):
+        fs.crba(arm, q)
+    assert time.perf_counter() - start < 1
     with pytest.raises(MemoryError, match=r"needs over 2\^64 bytes"):
         fs.zeros((2**62, 7))

@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import copy
 import multiprocessing
+import os
 import pickle
 import subprocess
 import sys
@@ -239,3 +240,14 @@ def test_bytes_that_are_no_robot_are_refused():
             spoilt[at] = rng.integers(256)
         with contextlib.suppress(ValueError, UnicodeDecodeError):
             fs.Model(function(bytes(spoilt)), assemble=False)
+
+
+def test_the_arguments_of_load_are_checked(tmp_path):
+    for threads in (1.5, -1, 2**31, "2"):
+        with pytest.raises(ValueError, match=r"threads is .*, expected a whole number of 0 or more"):
+            fs.load("iiwa14", threads=threads)
+    assert fs.load(b"iiwa14").nv == 7  # a path may be bytes
+    with pytest.raises(FileNotFoundError, match=f"there is no file {tmp_path}/a.xml"):
+        fs.load(os.fsencode(tmp_path / "a.xml"))
+    with pytest.raises(TypeError, match="expected str, bytes or os.PathLike object, not int"):
+        fs.load(12)

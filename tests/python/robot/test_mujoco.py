@@ -196,3 +196,18 @@ def test_errors_name_the_file(tmp_path):
         fs.load(tmp_path / "none.xml")
     with pytest.raises(ValueError, match="floating_base is for URDF"):
         fs.load(path, floating_base=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "geom", "text"),
+    [
+        ("pos='nan 0 0'", "", r"robot: body_pos of body 'b' is \[nan  0\.  0\.\], expected numbers"),
+        ("", "friction='nan .1 .1'", r"robot: geom_friction of geom 0 is \[nan 0\.1 0\.1\], expected numbers"),
+    ],
+)
+def test_numbers_that_are_nan_are_named(body, geom, text):
+    m = mujoco.MjModel.from_xml_string(
+        f"<mujoco><worldbody><body name='b' {body}><joint/><geom size='.1' {geom}/></body></worldbody></mujoco>"
+    )
+    with pytest.raises(ValueError, match=text):
+        fs.from_mujoco(m)

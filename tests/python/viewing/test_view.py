@@ -84,6 +84,44 @@ def test_a_view_ends_after_its_seconds_and_only_this_machine_sees_it():
     np.testing.assert_allclose(one.time, 0.3, rtol=1e-5)
 
 
+def test_pages_of_other_sites_are_refused():
+    need_studio()
+    from websockets.exceptions import InvalidStatus
+    from websockets.sync.client import connect
+
+    def status(port, path, **headers):
+        host = headers.pop("Host", f"127.0.0.1:{port}")
+        with socket.create_connection(("127.0.0.1", port)) as to:
+            lines = [f"GET {path} HTTP/1.1", f"Host: {host}", *(f"{k}: {x}" for k, x in headers.items()), "", ""]
+            to.sendall("\r\n".join(lines).encode())
+            return int(to.recv(100).split()[1])
+
+    def ready(address):
+        port = int(re.search(r"\d+", address)[0])
+        until(lambda: status(port, "/") == 200, 20)
+        own = f"http://localhost:{port}"
+        for path in ("/state?sid=a", "/ui?sid=a", "/drop?sid=a"):
+            for headers in (
+                {"origin": "http://evil.example"},
+                {"origin": "null"},
+                {"origin": f"http://localhost:{port + 1}"},
+            ):
+                with pytest.raises(InvalidStatus) as caught:
+                    connect(f"ws://localhost:{port}{path}", **headers)
+                assert caught.value.response.status_code == 403
+        with connect(f"ws://localhost:{port}/state?sid=b", origin=own), connect(f"ws://127.0.0.1:{port}/state?sid=c"):
+            seen.append(status(port, "/model", Origin="http://evil.example"))
+            seen.append(status(port, "/model", Host="evil.example"))
+            seen.append(status(port, "/model", Host=f"evil.example:{port}", Origin=f"http://evil.example:{port}"))
+            seen.append(status(port, "/model", Host="[::1", Origin="http://[::1"))
+            seen.append(status(port, "/", Host=f"[::1]:{port}", Origin=f"http://[::1]:{port}"))
+            seen.append(status(port, "/", Host=socket.gethostname()))
+
+    seen = []
+    viewing.view(batch(BALL, 1), port=free_port(), seconds=0.1, open_browser=False, ready=ready)
+    assert seen == [403, 403, 403, 403, 200, 200]
+
+
 def test_robots_of_a_simulation_are_viewed():
     need_studio()
     sim = fs.Simulation(fs.load("go2", threads=1), 2, 1e-2)
@@ -98,6 +136,8 @@ def test_a_port_that_is_taken_is_said():
         taken.listen()
         with pytest.raises(OSError, match=f"view: Port {taken.getsockname()[1]} is already in use"):
             viewing.view(batch(BALL, 1), port=taken.getsockname()[1], seconds=1, open_browser=False)
+    with pytest.raises(ValueError, match="view: port is 80000, expected 0 to 65535"):
+        viewing.view(batch(BALL, 1), port=80000)
 
 
 def test_what_is_wrong_with_a_view_is_said(monkeypatch):
