@@ -31,7 +31,7 @@ Receding::Receding(Planner& planner, Evaluator& evaluator, const RolloutOptions&
   act_ = Buffer(rollout.precision, 1, m.world.na);
   state_.q = q_.ref(), state_.v = v_.ref(), state_.parameters = options.parameters;
   if (m.world.na > 0) state_.act = act_.ref();
-  n_ = static_cast<std::size_t>(m.nq + m.nv + m.world.na);
+  n_ = static_cast<std::size_t>(long{m.nq} + m.nv + m.world.na);
   loop_.make_memory(n_);
   loop_.start();
 }
