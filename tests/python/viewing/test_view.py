@@ -96,9 +96,15 @@ def test_pages_of_other_sites_are_refused():
             to.sendall("\r\n".join(lines).encode())
             return int(to.recv(100).split()[1])
 
+    def listens(port):
+        try:
+            return status(port, "/") == 200
+        except OSError:
+            return False
+
     def ready(address):
         port = int(re.search(r"\d+", address)[0])
-        until(lambda: status(port, "/") == 200, 20)
+        until(lambda: listens(port), 20)
         own = f"http://localhost:{port}"
         for path in ("/state?sid=a", "/ui?sid=a", "/drop?sid=a"):
             for headers in (
