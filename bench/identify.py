@@ -12,8 +12,8 @@ rows; only the simulation of candidates differs: featherstorm, `mujoco.rollout` 
 of runs that take turns, of the wall and of the processor (all threads); kernels, thread pools and models were made
 before. The first call of featherstorm makes its kernels, unless they are on disk.
 
---sysid: `arm` by MuJoCo's own toolbox (`pip install mujoco[sysid]`), which simulates the whole log from its first state, and is given readings of positions
-and velocities in each timestep; featherstorm's fit is given every fifth state.
+--sysid: `arm` by MuJoCo's own toolbox (`pip install mujoco[sysid]`), which simulates the whole log from its first
+state, and is given readings of positions and velocities in each timestep; featherstorm's fit is given every fifth state.
 
 --noise: errors over so many logs with noise, and the share of numbers within two of their standard deviations. `ur5`, a case of --noise alone, is
 `featherstorm.identify.inertias`: a UR5 with masses, centres and inertias that differ from its file, driven in MuJoCo C along an exciting motion of 5 s.

@@ -14,7 +14,7 @@
 // - u = clip(u_t + alpha k_t + K_t (x (-) x_t)) for all step sizes alpha: one rollout. The best one is the next plan.
 //
 // Changes dx are tangent vectors (2 nv + na): of q as in `integrate`, of v, of a world's activations. All numbers are in
-// double precision. The solver of contacts begins the changed steps with the solution that the plan has before each of them. The
+// double precision. The solver of contacts begins each changed step with the solution that the plan has before it. The
 // rigid law is linearised with its full number of sweeps, from no impulses.
 //
 // Tassa, Mansard, Todorov 2014; Howell et al. 2022 (MuJoCo MPC) for differences and parallel step sizes.

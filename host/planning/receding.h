@@ -28,8 +28,8 @@ class Receding {
   // or a budget below 0, and those of Predictor.
   Receding(Planner& planner, Evaluator& evaluator, const RolloutOptions& rollout, const RecedingOptions& options = {});
 
-  // Give the state x (nq + nv + na) measured at the time t [s], and perhaps other p (RecedingLoop::submit). Throws Error
-  // for wrong sizes, and the error that has ended the thread, such as one of the rollout's arguments.
+  // Give the state x (nq + nv + na) measured at the time t [s], and perhaps other p (RecedingLoop::submit). Throws
+  // Error for wrong sizes, and the error that has ended the thread, such as one of the rollout's arguments.
   void submit(std::span<const double> x, double t, std::span<const double> p = {});
   // Compute the control u (n) that acts at the time t [s]. Throws Error if u has another size.
   void control(double t, std::span<double> u) const { planner_.control(t, u); }

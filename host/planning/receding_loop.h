@@ -1,6 +1,6 @@
 // The thread of a Receding (receding.h): it plans again and again from the newest state, whatever plans are made by.
 //
-//   RecedingLoop loop({.plan = [&](const MeasuredState& m, double latency, double budget) { ...; return iterations; }}, {});
+//   RecedingLoop loop({.plan = [&](const MeasuredState& m, double latency, double budget) { return iterations; }}, {});
 //   loop.start();
 //   loop.submit(measured, loop.clock());
 //
@@ -63,8 +63,9 @@ class RecedingLoop {
  public:
   // Calls of the thread.
   struct Calls {
-    // Make a plan for the state that the measured one becomes within `latency` [s]; `budget` is the time for it [s]. Return
-    // the number of its iterations. A PlanningError is counted, and the last plan goes on; any other error ends the thread.
+    // Make a plan for the state that the measured one becomes within `latency` [s]; `budget` is the time for it [s].
+    // Return the number of its iterations. A PlanningError is counted, and the last plan goes on; any other error ends
+    // the thread.
     std::function<int(const MeasuredState& measured, double latency, double budget)> plan;
     std::function<void(const MeasuredState& measured)> warm{};  // before the first plan; none: nothing
   };

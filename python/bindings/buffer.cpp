@@ -209,7 +209,8 @@ void bind_buffer(nb::module_& module) {
   module.def(
       "copy", py_copy, nb::arg("source"), nb::arg("target"), nb::arg("stream") = 0, nb::arg("times") = 1,
       "Copies an array (instances, components), its DLPack capsule or a Buffer to another: between the host "
-      "and a CUDA device, or within a device; each row `times` times in succession. Waits for the stream if one of them is on the host.");
+      "and a CUDA device, or within a device; each row `times` times in succession. Waits for the stream if one of them "
+      "is on the host.");
   module.def(
       "synchronise", [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
       nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),

@@ -63,8 +63,8 @@ class PyPlanUpdater {
         n_(n) {
     draw_.array("u", n);
   }
-  // Improve plans, whose samples lie one after the other, by the iterations of a call; false for those that an iteration
-  // found no sample with a finite cost for. simulate is a PreparedRun, or a function that fills the costs.
+  // Improve plans, whose samples lie one after the other, by the iterations of a call. Return false for those for which
+  // an iteration found no finite cost. simulate is a PreparedRun, or a function that fills the costs.
   std::vector<bool> iterate(const std::vector<SampledPlan*>& plans, nb::object simulate, nb::object costs,
                             nb::object knots, std::uintptr_t number) {
     OpenArrays open;
@@ -256,12 +256,11 @@ void bind_planning(nb::module_& module) {
            nb::arg("threads") = 1, nb::arg("stream") = 0)
       .def("next_plan", &PyPlanUpdater::next_plan, nb::arg("costs"), nb::arg("samples"), nb::arg("stream") = 0,
            "Return the best sample, and mean and deviation (T n), from costs (B, 1) and samples (B, T, n).")
-      .def(
-          "iterate", &PyPlanUpdater::iterate, nb::arg("plans"), nb::arg("simulate"), nb::arg("costs"), nb::arg("knots"),
-          nb::arg("stream") = 0,
-          "Improve SampledPlans by the iterations of a call: draw the knots (R models B, K, n) of samples, simulate them, "
-          "update. simulate: a PreparedRun on the host, or a function that fills the costs (R models B, 1). Return for each "
-          "plan False if an iteration found no finite cost.");
+      .def("iterate", &PyPlanUpdater::iterate, nb::arg("plans"), nb::arg("simulate"), nb::arg("costs"),
+           nb::arg("knots"), nb::arg("stream") = 0,
+           "Improve SampledPlans by the iterations of a call: draw the knots (R models B, K, n) of samples, simulate "
+           "them, update. simulate: a PreparedRun on the host, or a function that fills the costs (R models B, 1). "
+           "Return for each plan False if an iteration found no finite cost.");
   nb::class_<SampledPlan>(module, "SampledPlan",
                           "A plan of controls given by knots, and the samples about it (host/planning/sampled_plan.h).")
       .def(
@@ -338,9 +337,9 @@ void bind_planning(nb::module_& module) {
   nb::class_<PyRecedingLoop>(module, "RecedingLoop", nb::type_slots(loop_slots),
                              "A thread that plans again and again (host/planning/receding_loop.h).")
       .def(nb::init<std::optional<double>>(), nb::arg("latency").none())
-      .def(
-          "start", &PyRecedingLoop::start, nb::arg("plan"), nb::arg("clock"), nb::arg("begins").none(),
-          "Start the thread. plan(x, t, latency) returns False for a plan that failed; begins: time of the last plan [s].")
+      .def("start", &PyRecedingLoop::start, nb::arg("plan"), nb::arg("clock"), nb::arg("begins").none(),
+           "Start the thread. plan(x, t, latency) returns False for a plan that failed; begins: time of the last plan "
+           "[s].")
       .def("stop", &PyRecedingLoop::stop, "End the thread after its present plan.")
       .def("submit", &PyRecedingLoop::submit, nb::arg("x"), nb::arg("t"),
            "Give a state and its time. Raises the error that has ended the thread.")

@@ -190,7 +190,7 @@ void bind_sequence(nb::module_& module) {
            "(name, operations of an instance, seconds) of each stage. Operations: those of its program, a multiply-add "
            "counted once; 0 without a program. Seconds: all threads together, in all runs since measure().");
   using Law = RigidLaw<double>;
-  nb::class_<Law>(module, "RigidLaw", "NumberArray of the rigid law (core/rigid/rigid_rows.h).")
+  nb::class_<Law>(module, "RigidLaw", "Numbers of the rigid law (core/rigid/rigid_rows.h).")
       .def(nb::init<>())
       .def_rw("frequency", &Law::frequency)
       .def_rw("damping_ratio", &Law::damping_ratio)

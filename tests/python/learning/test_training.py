@@ -306,9 +306,9 @@ def test_what_cannot_be_is_refused(tmp_path, capsys):
 def test_a_training_that_needs_more_memory_than_is_free_is_refused_at_once(tmp_path, capsys, monkeypatch):
     for change in ("envs=1e9", "actor=9999999,99999", "memory=1e12"):
         words = ["--algorithm", "sac"] if change.startswith("memory") else []
-        start = time.perf_counter()
+        start = time.process_time()  # of this process, however busy the machine is
         assert main(["train", TASK, *words, "--set", change, "--out", str(tmp_path / "run")]) == 1
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
         told = capsys.readouterr().err
         assert told.startswith("featherstorm train: train: ") and "GB of memory are needed, and" in told
         assert told.count("\n") == 1

@@ -333,9 +333,9 @@ def test_a_batch_too_large_for_memory_says_how_many_bytes(arm):
     words = r"Simulation: 10{12} instances: 1.4e\+05 GB of memory are needed, and [\d.]+ GB are free; make fewer"
     with pytest.raises(MemoryError, match=words):
         fs.Simulation(arm, 10**12, dt=0.01)
-    start, q = time.perf_counter(), np.broadcast_to(arm.q0, (2**36, 7))
+    start, q = time.process_time(), np.broadcast_to(arm.q0, (2**36, 7))
     with pytest.raises(MemoryError, match=r"crba: 68719476736 instances: 1.54e\+04 GB of memory are needed"):
         fs.crba(arm, q)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     with pytest.raises(MemoryError, match=r"needs over 2\^64 bytes"):
         fs.zeros((2**62, 7))
