@@ -155,6 +155,7 @@ FS_HD bool advance_slot(const LimbProblem<T>& p, RowSlot& s, const T& alpha, uns
     values_of_rows<kind, d, T>(v, x + At::friction, value);
   } else {
     FS_UNROLL for (int k = 0; k < At::values; k++) value[k] = value[k] + alpha * x[At::rate + k];
+    if ((s.moved & open) == 0) return false;
   }
   return change_pieces<kind, d, T>(s, x, alpha, open, c);
 }
@@ -234,25 +235,32 @@ FS_HD void collect(const LimbProblem<T>& p, const T& alpha, const OpenInstances<
   }
 }
 
-// Calls visit(slot, numbers, kind, rows) for each slot in use by an open instance.
-template <class T> FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned open, auto&& visit) {
+// Calls visit(slot, numbers, kind, rows) for each slot in use by an open instance, or only for those with rows that the
+// step moves to another piece.
+template <bool moved = false, class T>
+FS_HD void for_each_slot(const LimbProblem<T>& p, unsigned open, auto&& visit) {
   for (int i = 0; i < p.slots; i++) {
-    const RowSlot& s = p.slot[p.order[i]];
-    if ((s.there & open) != 0)
+    RowSlot& s = p.slot[p.order[i]];
+    if (((moved ? s.moved : s.there) & open) != 0)
       with_rows_of(s.kind, s.rows, [&](auto kind, auto rows) { visit(s, p.numbers + s.numbers, kind, rows); });
   }
 }
 
 // Computes the rates of all rows along the step, and the change of the cost at its end due to rows that change pieces.
-template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const OpenInstances<T>& open) {
+//
+// out  moved  instances that have such rows
+template <class T>
+FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const OpenInstances<T>& open, unsigned& moved) {
   if (p.first_slot[p.nb + 1] > 0) move_bodies(p, p.step);
   LineChange<T> change;
-  for_each_slot(p, open.bits, [&](const RowSlot& s, auto x, auto kind, auto rows) {
+  moved = 0;
+  for_each_slot(p, open.bits, [&](RowSlot& s, auto x, auto kind, auto rows) {
     using At = SlotLayout<kind, rows>;
     T v[rows];
     rows_of_slot<rows>(p, s, At::geometry, p.step, v);
     values_of_rows<kind, rows, T>(v, x + At::friction, x + At::rate);
-    add_line_change<kind, rows, T>(s, x, T(1.0), open.bits, change);
+    const unsigned here = add_line_change<kind, rows, T>(s, x, T(1.0), open.bits, change);
+    moved |= here, s.moved = kind == RowKind::Cone ? s.there : here;
   });
   return change;
 }
@@ -264,7 +272,8 @@ template <class T> FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const
 // Newton's method starts from the secant of the slopes at both ends. It is kept in a bracket between an end where the
 // cost falls and an end where it rises, until the slope is a tenth of the first one. A gentle slope may have risen over
 // a long distance. Then alpha is accepted only if the cost lost beyond the lower end is less than the cost gained up to
-// it.
+// it. Values of rows are linear in alpha, so rows on the same piece at a and a + step are on it between, too. Only the
+// others are looked at, and cones, whose regions are not all convex.
 //
 // in   risen         instances whose cost has risen
 // in   slope_at_end  slope at the end of the step
@@ -277,7 +286,7 @@ FS_HD T search_step(const LimbProblem<T>& p, const OpenInstances<T>& risen, cons
   unsigned bits = risen.bits;
   for (int i = 0; i < most_looks && bits != 0; i++) {
     LineChange<T> change;
-    for_each_slot(p, bits, [&](const RowSlot& s, auto x, auto kind, auto rows) {
+    for_each_slot<true>(p, bits, [&](const RowSlot& s, auto x, auto kind, auto rows) {
       add_line_change<kind, rows, T>(s, x, alpha, bits, change);
     });
     const T slope = change.slope - h * (one - alpha), bend = h + change.bend, size = abs(slope);
@@ -356,9 +365,10 @@ FS_HD NewtonCounts<T> newton_passes(const LimbProblem<T>& p, unsigned instances,
     factor_limbs(p.blocks, p.H, p.R);
     for (int k = 0; k < p.nv; k++) p.step[k] = -p.g[k];
     const T h = solve_limbs(p.blocks, p.R, p.step);
-    const LineChange<T> change = look_ahead(p, open);
+    unsigned moved;
+    const LineChange<T> change = look_ahead(p, open, moved);
     counts.passes = counts.passes + open.one;
-    T next = keep(change.changed, open.one);
+    T next = keep(moved, open.one);
     if ((slides || i >= first_look) && some(next))
       next = select(zero < is_still(p, open, limits.tolerance), zero, next);
     const T rises = select(h < change.cost, next, zero);

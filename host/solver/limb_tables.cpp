@@ -126,6 +126,7 @@ template <class P> void add_types(const Model<double>& m, ContactSolver<P>& s) {
     const int J = type < 0 ? 0 : pair.dimension * t.type[type].columns;
     t.slot_numbers += pair.slots * (slot_geometry(kind, pair.dimension) + J + point_and_axes);
   }
+  std::map<std::tuple<RowKind, int, std::vector<int>>, int> type_with;  // by kind, rows, columns
   for (const PackedBlock& block : s.constraints.block) {
     std::vector<int> columns(s.constraints.column.begin() + block.column,
                              s.constraints.column.begin() + block.column + block.columns);
@@ -139,11 +140,13 @@ template <class P> void add_types(const Model<double>& m, ContactSolver<P>& s) {
         segments.push_back(t.limb[l].free ? whole(l) : RowSegment{l, i, 1});
       }
     }
-    const int type = add(block.kind, block.rows, segments, false);
+    const auto [at, is_new] = type_with.try_emplace({block.kind, block.rows, columns}, 0);
+    if (is_new) at->second = add(block.kind, block.rows, segments, false);
+    const int type = at->second;
     t.type_of[0].push_back(type);
     for (const int v : columns) {
-      const int at = column_in(t.type[type], v);
-      t.place_of[0].push_back(t.free_dof[v] < 0 ? at : at - t.free_dof[v]);
+      const int place = column_in(t.type[type], v);
+      t.place_of[0].push_back(t.free_dof[v] < 0 ? place : place - t.free_dof[v]);
     }
     t.slot_numbers += slot_geometry(block.kind, block.rows) + block.rows * t.type[type].columns;
   }
