@@ -259,8 +259,9 @@ FS_HD LineChange<T> look_ahead(const LimbProblem<T>& p, const OpenInstances<T>& 
     T v[rows];
     rows_of_slot<rows>(p, s, At::geometry, p.step, v);
     values_of_rows<kind, rows, T>(v, x + At::friction, x + At::rate);
-    const unsigned here = add_line_change<kind, rows, T>(s, x, T(1.0), open.bits, change);
-    moved |= here, s.moved = kind == RowKind::Cone ? s.there : here;
+    change.changed = 0;
+    add_line_change<kind, rows, T>(s, x, T(1.0), open.bits, change);
+    moved |= change.changed, s.moved = kind == RowKind::Cone ? s.there : change.changed;
   });
   return change;
 }

@@ -199,31 +199,32 @@ FS_CALLED FS_HD bool change_pieces(RowSlot& s, auto x, const T& alpha, unsigned 
 }
 
 // Change of the cost along a step due to rows that are on another piece at alpha: first and second derivative, and
-// twice the cost.
-template <class T> struct LineChange { T slope{0.0}, bend{0.0}, cost{0.0}; };
+// twice the cost. changed: the instances that have such rows.
+template <class T> struct LineChange {
+  T slope{0.0}, bend{0.0}, cost{0.0};
+  unsigned changed = 0;
+};
 
 // Adds rows, or edges of a pyramid, whose curvature is D on one of their two pieces and 0 on the other.
 //
 // in  on    instances in which the curvature was D before
 // in  open  instances of interest
-// Returns the instances in which a row is on another piece.
 template <int count, class T>
-FS_HD unsigned add_edges(const auto& value, const auto& rate, const T& alpha, const T& D, const unsigned short* on,
-                         unsigned open, LineChange<T>& to) {
+FS_HD void add_edges(const auto& value, const auto& rate, const T& alpha, const T& D, const unsigned short* on,
+                     unsigned open, LineChange<T>& to) {
   T e[count];
   unsigned now[count], was[count], changed = 0;
   FS_UNROLL for (int k = 0; k < count; k++) {
     e[k] = value[k] + alpha * rate[k];
     was[k] = on[k] & open, now[k] = instances_below_zero(e[k]) & open, changed |= was[k] ^ now[k];
   }
-  if (changed == 0) return 0;
+  if (changed == 0) return;
   T slope = to.slope, bend = to.bend, cost = to.cost;
   FS_UNROLL for (int k = 0; k < count; k++) {
     const T w = entered(now[k], was[k], D), we = w * e[k], wp = w * rate[k];
     slope = slope + we * rate[k], bend = bend + wp * rate[k], cost = cost + we * e[k];
   }
-  to.slope = slope, to.bend = bend, to.cost = cost;
-  return changed;
+  to.slope = slope, to.bend = bend, to.cost = cost, to.changed |= changed;
 }
 
 // Returns twice the cost s of a cone.
@@ -235,22 +236,20 @@ template <int d, class T> FS_HD T twice_cone_cost(const auto& r, const auto& D, 
   return select(zero <= slip, zero, select(f[0] * c.N + c.T_ <= zero, stuck, T(c.stiffness * slip * slip)));
 }
 
-// Adds the change of the cost of one slot between alpha = 0 and the given alpha. Returns the instances in which a row
-// is on another piece.
+// Adds the change of the cost of one slot between alpha = 0 and the given alpha.
 //
 // in      s, x  the slot and its numbers;  open  instances of interest
 // in-out  to
 template <RowKind kind, int d, class T>
-FS_CALLED FS_HD unsigned add_line_change(const RowSlot& s, const auto& x, const T& alpha, unsigned open,
-                                         LineChange<T>& to) {
+FS_CALLED FS_HD void add_line_change(const RowSlot& s, const auto& x, const T& alpha, unsigned open,
+                                     LineChange<T>& to) {
   using At = SlotLayout<kind, d>;
   const auto value = x + At::value, rate = x + At::rate;
   const T zero(0.0), D = x[At::D];
   open &= s.there;
   if constexpr (kind == RowKind::Equality) {
-    return 0;
   } else if constexpr (kind == RowKind::Unilateral || kind == RowKind::Pyramid) {
-    return add_edges<At::values>(value, rate, alpha, D, s.on, open, to);
+    add_edges<At::values>(value, rate, alpha, D, s.on, open, to);
   } else if constexpr (kind == RowKind::Friction) {
     const T p = rate[0], r = value[0] + alpha * p;
     const FrictionPiece<T> piece = friction_piece<T>(D * r, x[At::friction]);
@@ -261,14 +260,13 @@ FS_CALLED FS_HD unsigned add_line_change(const RowSlot& s, const auto& x, const 
     const T half = w * r * r - T(2.0) * moved * r;
     const T level = (piece.slid * piece.slid - x[At::piece] * x[At::piece]) * rcp(max(D, T(1e-30)));
     to.slope = to.slope + (w * r - moved) * p, to.bend = to.bend + w * p * p;
-    to.cost = to.cost + keep(changed, T(half - level));
-    return changed;
+    to.cost = to.cost + keep(changed, T(half - level)), to.changed |= changed;
   } else {
     const RowBlock b{kind, 0, d};
     T ahead[d], f[d], W[d * (d + 1) / 2];
     FS_UNROLL for (int k = 0; k < d; k++) ahead[k] = value[k] + alpha * rate[k];
     const T other = keep(open, other_piece<T>(b, value, ahead, x + At::D, x + At::friction));
-    if (!some(other)) return 0;
+    if (!some(other)) return;
     block_state<T>(b, ahead, x + At::D, x + At::friction, f, W);
     T slope(0.0), bend(0.0), old_bend(0.0);
     FS_UNROLL for (int k = 0; k < d; k++) {
@@ -286,7 +284,7 @@ FS_CALLED FS_HD unsigned add_line_change(const RowSlot& s, const auto& x, const 
     const auto changes = zero < other;
     to.slope = to.slope + select(changes, slope, zero), to.bend = to.bend + select(changes, T(bend - old_bend), zero);
     to.cost = to.cost + select(changes, cost, zero);
-    return instances_above_zero(other);
+    to.changed |= instances_above_zero(other);
   }
 }
 
