@@ -11,11 +11,22 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# Pinocchio's fastest builds; g++ is 1.4 to 1.8 times slower
-PINOCCHIO_BUILDS = {"clang-v3": ["-march=x86-64-v3"], "clang-native": ["-march=native"]}
+# Pinocchio's builds: scalar of its templates, and flags. "lanes": one scalar for each lane of a vector register (lanes.h).
+# g++ is 1.4 to 1.8 times slower.
+# "codegen": the code that CppADCodeGen writes for a robot.
+V3, NATIVE = ["-march=x86-64-v3"], ["-march=native"]
+CODEGEN = "codegen-double/clang-native"
+PINOCCHIO_BUILDS = {
+    "double/clang-v3": ("double", V3),
+    "double/clang-native": ("double", NATIVE),
+    "float/clang-native": ("float", NATIVE),
+    "double-lanes/clang-native": ("peers::DoubleLanes", NATIVE),
+    "float-lanes/clang-native": ("peers::FloatLanes", NATIVE),
+    CODEGEN: (None, NATIVE),
+}
 
 
-REMEDY = "./featherstorm install bench, or python -m pip install pin mujoco cmeel-eigen"
+REMEDY = "./featherstorm install bench, or python -m pip install pin mujoco cmeel-eigen cmeel-cppad cmeel-cppadcodegen"
 
 
 def package(name: str) -> Path:
@@ -39,7 +50,7 @@ def compile_peer(compiler: str, source: str, output: Path, arguments: list) -> s
     ]
     text = " ".join(command)
     stamp = output.with_suffix(".command")
-    newest = max((HERE / f).stat().st_mtime for f in (source, "serve.h"))
+    newest = max((HERE / f).stat().st_mtime for f in (source, "serve.h", "lanes.h", "pinocchio_model.h"))
     if not (output.exists() and stamp.exists() and stamp.read_text() == text and output.stat().st_mtime > newest):
         print("compiling", output.name, flush=True)
         subprocess.run(command, check=True)
@@ -47,6 +58,22 @@ def compile_peer(compiler: str, source: str, output: Path, arguments: list) -> s
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     flags = [a for a in arguments if str(a).startswith(("-march", "-m"))]
     return f"{version}, -O3 -DNDEBUG {' '.join(map(str, flags))}".strip()
+
+
+def mended_cppad(prefix: Path, folder: Path) -> Path:
+    """A folder for the include path: CppADCodeGen 2.4.3 lacks a number that CppAD 2025 asks for."""
+    name = "cppad/cg/base_double.hpp"
+    text = (prefix / "include" / name).read_text()
+    mended = folder / "mended"
+    (mended / name).parent.mkdir(parents=True, exist_ok=True)
+    if "max_digits10" not in text:
+        digits = "static const int digits10"
+        text = text.replace(
+            digits, "static const int max_digits10 = std::numeric_limits<double>::max_digits10;\n    " + digits
+        )
+    if not (mended / name).exists() or (mended / name).read_text() != text:
+        (mended / name).write_text(text)
+    return mended
 
 
 def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, str]]:
@@ -67,14 +94,25 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
         prefix / "include/eigen3",
     ]
     compiler = shutil.which("clang++")
-    builds = {label: PINOCCHIO_BUILDS[label] for label in wanted}
     if compiler is None:
         print("clang++ is missing: Pinocchio is slower with g++, its ratios are too good")
-        compiler, builds = "g++", {"gcc-v3": ["-march=x86-64-v3"], "gcc-native": ["-march=native"]}
     result = {}
-    for label, flags in builds.items():
-        program = folder / f"pinocchio-{label}"
-        result[label] = program, compile_peer(compiler, "pinocchio.cpp", program, flags + arguments)
+    for label in wanted:
+        scalar, flags = PINOCCHIO_BUILDS[label]
+        source, extra = "pinocchio.cpp", [f"-DPEER_SCALAR={scalar}"]
+        if label == CODEGEN:
+            if not (prefix / "include/cppad/cg.hpp").exists():
+                print(f"CppADCodeGen is not installed, its code is left out: {REMEDY}")
+                continue
+            later = shutil.which("clang") or "/usr/bin/gcc"
+            source, extra = (
+                "pinocchio_codegen.cpp",
+                [f"-I{mended_cppad(prefix, folder)}", f'-DPEER_COMPILER="{later}"', "-ldl"],
+            )
+        if compiler is None:
+            label = label.replace("clang", "gcc")
+        program = folder / f"pinocchio-{label.replace('/', '-')}"
+        result[label] = program, compile_peer(compiler or "g++", source, program, [*flags, *extra, *arguments])
     return result
 
 

@@ -89,6 +89,7 @@ class Comparison:
 
     def add_peer(self, library: str, program: Path, adapter, kinds: dict):
         peer = Server(library.replace("/", "-"), [program, adapter.file], adapter.states(self.states), self.folder)
+        precision = "float" if "/float" in library else "double"
         self.servers.append(peer)
         for kind, names in kinds.items():
             for op in names:
@@ -97,9 +98,9 @@ class Comparison:
                     continue
                 if kind in DERIVED:
                     x = derivatives.jacobians(DERIVED[kind], x, adapter, self.states, self.reference[DERIVED[kind]])
-                    self.compare(library, op, kind, error(x, self.reference.setdefault(kind, x)), "double")
+                    self.compare(library, op, kind, error(x, self.reference.setdefault(kind, x)), precision)
                 elif kind in self.reference:
-                    self.compare(library, op, kind, error(adapter.back(kind, x), self.reference[kind]), "double")
+                    self.compare(library, op, kind, error(adapter.back(kind, x), self.reference[kind]), precision)
                 self.jobs.append((peer, library, kind, op))
 
     def times(self, repetitions: int, seconds: float) -> list[dict]:

@@ -1,6 +1,8 @@
-// Pinocchio for peers.py: MODEL lists the joints, a line each: name, kind, parent, placement (R by rows, p), then mass,
-// centre of mass, inertia about it (by rows) of the body, and the rotors (its nv numbers). One thread, one state a call, as its users have it;
-// convention LOCAL, which is its faster one.
+// Pinocchio for peers.py. One thread; convention LOCAL, which is its faster one. PEER_SCALAR is the scalar of its templates: double or
+// float, one state a call, as its users have it, or peers::FloatLanes or peers::DoubleLanes (lanes.h), with as many states a call as a
+// vector register holds. The states then lie side by side in memory before the clock starts.
+#include "bench/peers/lanes.h"
+
 #include <pinocchio/multibody.hpp>  // before all others of its own
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -11,82 +13,68 @@
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
+#include "bench/peers/pinocchio_model.h"
 #include "bench/peers/serve.h"
 
+#ifndef PEER_SCALAR
+#define PEER_SCALAR double
+#endif
+
+namespace pinocchio {
+template <class Real, int W> struct SINCOSAlgo<peers::Lanes<Real, W>> {
+  using Scalar = peers::Lanes<Real, W>;
+  static void run(const Scalar& a, Scalar* s, Scalar* c) { sincos(a, *s, *c); }
+};
+}  // namespace pinocchio
+
 namespace pin = pinocchio;
-using Eigen::VectorXd;
-
-namespace {
-
-pin::Model read_model(const char* path) {
-  std::ifstream file(path);
-  pin::Model model;
-  for (std::string name, kind; file >> name >> kind;) {
-    pin::JointIndex parent;
-    file >> parent;
-    auto read = [&](long rows, long columns) {
-      Eigen::MatrixXd x(rows, columns);
-      for (long i = 0; i < rows; i++)
-        for (long j = 0; j < columns; j++) file >> x(i, j);
-      return x;
-    };
-    const Eigen::Matrix3d R = read(3, 3);
-    const Eigen::Vector3d p = read(3, 1);
-    auto add = [&](const auto& joint) { return model.addJoint(parent, joint, pin::SE3(R, p), name); };
-    const pin::JointIndex i = kind == "JointModelRX"   ? add(pin::JointModelRX())
-                              : kind == "JointModelRY" ? add(pin::JointModelRY())
-                              : kind == "JointModelRZ" ? add(pin::JointModelRZ())
-                              : kind == "JointModelPX" ? add(pin::JointModelPX())
-                              : kind == "JointModelPY" ? add(pin::JointModelPY())
-                              : kind == "JointModelPZ" ? add(pin::JointModelPZ())
-                                                       : add(pin::JointModelFreeFlyer());
-    const double mass = read(1, 1)(0);
-    const Eigen::Vector3d com = read(3, 1);
-    const Eigen::Matrix3d I = read(3, 3);
-    model.appendBodyToJoint(i, pin::Inertia(mass, com, I), pin::SE3::Identity());
-    const int nv = model.nvs[i];
-    model.armature.segment(model.idx_vs[i], nv) = read(nv, 1);
-  }
-  return model;
-}
-
-}  // namespace
+using Scalar = PEER_SCALAR;
+using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
 int main(int, char** argv) {
-  const pin::Model model = read_model(argv[1]);
-  pin::Data data(model);
+  const pin::ModelTpl<Scalar> model = peers::read_model(argv[1]).cast<Scalar>();
+  pin::DataTpl<Scalar> data(model);
   const peers::States s = peers::read_states(argv[2]);
-  const long nv = s.nv;
-  std::vector<VectorXd> q, v, a, tau;
-  for (long k = 0; k < s.count; k++) {
-    auto row = [&](const std::vector<double>& x, long n) {
-      return VectorXd(Eigen::Map<const VectorXd>(x.data() + k * n, n));
-    };
-    q.push_back(row(s.q, s.nq)), v.push_back(row(s.v, nv)), a.push_back(row(s.a, nv)), tau.push_back(row(s.tau, nv));
+  const long nv = s.nv, W = peers::lanes_of<Scalar>, calls = s.count / W;
+  if (s.count % W != 0) {
+    std::fprintf(stderr, "%ld states do not fill vectors of %ld\n", s.count, W);
+    return 1;
   }
-  VectorXd x(nv);
+  std::vector<Vector, Eigen::aligned_allocator<Vector>> q, v, a, tau;
+  for (long k = 0; k < calls; k++) {
+    auto rows = [&](const std::vector<double>& from, long n) {
+      Vector x(n);
+      for (long i = 0; i < n; i++)
+        for (long l = 0; l < W; l++) peers::set_lane(x[i], l, from[(k * W + l) * n + i]);
+      return x;
+    };
+    q.push_back(rows(s.q, s.nq)), v.push_back(rows(s.v, nv)), a.push_back(rows(s.a, nv)),
+        tau.push_back(rows(s.tau, nv));
+  }
+  Vector x(nv);
   std::map<std::string, peers::Op> ops;
   auto add = [&](const std::string& name, long size, auto one, auto result) {
     ops[name] = {size,
-                 [=, &s] {
-                   for (long k = 0; k < s.count; k++) one(k);
+                 [=] {
+                   for (long k = 0; k < calls; k++) one(k);
                  },
                  [=](long k, double* to) {
-                   one(k);
-                   const Eigen::MatrixXd r = result();
-                   Eigen::Map<Eigen::MatrixXd>(to, r.rows(), r.cols()) = r;
+                   one(k / W);
+                   const Matrix r = result();
+                   for (long i = 0; i < r.size(); i++) to[i] = peers::lane(r.data()[i], k % W);
                  }};
   };
   add(
       "kinematics", 3, [&](long k) { pin::forwardKinematics(model, data, q[k]); },
-      [&] { return Eigen::MatrixXd(data.oMi.back().translation()); });
-  add("rnea", nv, [&](long k) { pin::rnea(model, data, q[k], v[k], a[k]); }, [&] { return Eigen::MatrixXd(data.tau); });
+      [&] { return Matrix(data.oMi.back().translation()); });
+  add("rnea", nv, [&](long k) { pin::rnea(model, data, q[k], v[k], a[k]); }, [&] { return Matrix(data.tau); });
   add(
       "crba", nv * nv, [&](long k) { pin::crba(model, data, q[k], pin::Convention::LOCAL); },
-      [&] { return Eigen::MatrixXd(data.M.selfadjointView<Eigen::Upper>()); });
+      [&] { return Matrix(data.M.template selfadjointView<Eigen::Upper>()); });
   add(
       "aba", nv, [&](long k) { pin::aba(model, data, q[k], v[k], tau[k], pin::Convention::LOCAL); },
-      [&] { return Eigen::MatrixXd(data.ddq); });
+      [&] { return Matrix(data.ddq); });
   // a = M^-1 (tau - C) with the sparse factorisation M = U D U^T
   add(
       "fd_factor", nv,
@@ -96,11 +84,11 @@ int main(int, char** argv) {
         x = tau[k] - pin::nonLinearEffects(model, data, q[k], v[k]);
         pin::cholesky::solve(model, data, x);
       },
-      [&] { return Eigen::MatrixXd(x); });
+      [&] { return Matrix(x); });
   // three matrices, each by columns, the symmetric one whole: da/dq, da/dv, da/dtau; dtau/dq, dtau/dv, dtau/da
-  auto three = [&](const auto& x, const auto& y, const Eigen::MatrixXd& upper) {
-    Eigen::MatrixXd all(nv, 3 * nv);
-    all << x, y, Eigen::MatrixXd(upper.selfadjointView<Eigen::Upper>());
+  auto three = [&](const auto& x, const auto& y, const auto& upper) {
+    Matrix all(nv, 3 * nv);
+    all << Matrix(x), Matrix(y), Matrix(upper.template selfadjointView<Eigen::Upper>());
     return all;
   };
   add(

@@ -6,6 +6,15 @@ from .goals import GOAL, GOAL_PEER
 from .measure import DERIVED, OURS, PATHS
 
 LABELS = [p.replace("/", " ") for p in PATHS]
+# Pinocchio's scalars, and what a reader is told of them; ratios and goals are those of the first
+PINOCCHIO = {
+    "pinocchio/double/": "Pinocchio double",
+    "pinocchio/float/": "float",
+    "pinocchio/double-lanes/": "double, lanes",
+    "pinocchio/float-lanes/": "float, lanes",
+    "pinocchio/codegen-double/": "double, generated code",
+}
+AS_USED = next(iter(PINOCCHIO))
 SHOWN = ["double/assembled", "float/assembled"]  # of derivatives
 
 
@@ -48,7 +57,7 @@ def head(record: dict) -> list[str]:
             f"medians of processor time, nanoseconds per evaluation"
         ),
         (
-            "- Pinocchio: its faster build and, for FD, its faster of ABA and CRBA + UDU^T + solve; ratios for FD use ABA, as the "
+            "- Pinocchio double: its faster build and, for FD, its faster of ABA and CRBA + UDU^T + solve; ratios for FD use ABA, as the "
             "goals do. MuJoCo: kinematics included, contacts, limits and dry friction off."
         ),
         "",
@@ -60,20 +69,21 @@ def times(robots: dict) -> list[str]:
     for kind in ("rnea", "crba", "fd", "step", "kinematics"):
         for robot, r in robots.items():
             cells = [
-                fastest(r, library, kind) for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in PATHS))
+                fastest(r, library, kind) for library in (*PINOCCHIO, "mujoco", *("featherstorm/" + p for p in PATHS))
             ]
             if not any(cells):
                 continue
             text = [number(c and c["median"]) for c in cells]
             if cells[0] and kind == "fd":
-                text[0] += f" ({cells[0]['op']}; aba {number(fastest(r, 'pinocchio', kind, 'aba')['median'])})"
-            for k in range(2, len(cells)):
+                text[0] += f" ({cells[0]['op']}; aba {number(fastest(r, AS_USED, kind, 'aba')['median'])})"
+            first = len(PINOCCHIO) + 1
+            for k in [*range(1, len(PINOCCHIO)), *range(first, len(cells))]:
                 if cells[k] and kind == "fd":
                     text[k] += f" ({cells[k]['op'].split('/')[0]})"
-            ours = cells[2 + PATHS.index("float/assembled")]
+            ours = cells[first + PATHS.index("float/assembled")]
             spread = "-" if not ours else f"{number(ours['quartiles'][0])} to {number(ours['quartiles'][1])}"
             rows.append([kind, robot, *text, spread])
-    return table(["", "robot", "Pinocchio", "MuJoCo", *LABELS, "spread of float assembled"], rows)
+    return table(["", "robot", *PINOCCHIO.values(), "MuJoCo", *LABELS, "spread of float assembled"], rows)
 
 
 def goals(robots: dict) -> list[str]:
@@ -81,7 +91,7 @@ def goals(robots: dict) -> list[str]:
     for kind in GOAL_PEER:
         for robot in GOAL_PEER[kind]:
             r = robots.get(robot)
-            base = r and fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None)
+            base = r and fastest(r, AS_USED, kind, "aba" if kind == "fd" else None)
             if not base:
                 continue
             mine = [fastest(r, "featherstorm/float/" + path, kind) for path in ("assembled", "compiled")]
@@ -123,7 +133,7 @@ def ratios(robots: dict) -> list[str]:
     rows = []
     for kind in ("rnea", "crba", "fd", "step"):
         for robot, r in robots.items():
-            peers = [fastest(r, "pinocchio", kind, "aba" if kind == "fd" else None), fastest(r, "mujoco", kind)]
+            peers = [fastest(r, AS_USED, kind, "aba" if kind == "fd" else None), fastest(r, "mujoco", kind)]
             ours = [fastest(r, "featherstorm/" + path, kind) for path in PATHS]
             if any(peers):
                 rows.append(
@@ -141,12 +151,59 @@ def ratios(robots: dict) -> list[str]:
     return ["A peer's time over ours:", "", *table(["", "robot", *heads], rows)]
 
 
+def beside_the_fastest(robots: dict) -> list[str]:
+    """The time of the fastest peer of each precision over ours, assembled, which needs no compiler."""
+    rows, names = [], {**PINOCCHIO, "pinocchio/double/": "double", "mujoco": "MuJoCo"}
+    peers = {
+        "float": list(names),
+        "double": [name for name in names if "float" not in name],  # float does not do the work of double
+    }
+    for kind in ("rnea", "crba", "fd", "step", "rnea_derivatives", "fd_derivatives"):
+        for robot, r in robots.items():
+            cells = []
+            for precision, libraries in peers.items():
+                ops = [f"{op}/{precision}/assembled" for op in OURS[kind] if not op.endswith("_vjp")]
+                mine = [fastest(r, f"featherstorm/{precision}/assembled", kind, op) for op in ops]
+                ours = min(filter(None, mine), key=lambda t: t["median"], default=None)
+                found = {name: t for name in libraries if (t := fastest(r, name, kind))}
+                if not (ours and found):
+                    cells += ["-"] * 3
+                    continue
+                name = min(found, key=lambda n: found[n]["median"])
+                peer = found[name]["median"]
+                label = names[name] if name == "mujoco" else f"Pinocchio {names[name]}"
+                cells += [f"{label} {number(peer)}", number(ours["median"]), f"**{peer / ours['median']:.1f}**"]
+            if set(cells) != {"-"}:
+                rows.append([kind, robot, *cells])
+    return [
+        (
+            'Beside the fastest peer of each row: nanoseconds of an evaluation, and its time over ours. "Lanes": Pinocchio\'s '
+            "templates with as many states side by side as a vector register holds, a scalar type of ours, with states that lie so in "
+            "memory beforehand; ours reads and writes rows of states."
+        ),
+        "",
+        *table(
+            [
+                "",
+                "robot",
+                "fastest in float or double",
+                "ours, float",
+                "ratio",
+                "fastest in double",
+                "ours, double",
+                "ratio",
+            ],
+            rows,
+        ),
+    ]
+
+
 def derivatives(robots: dict) -> list[str]:
     """Pinocchio's matrices beside our products with them, and our matrices where this build has their rows."""
     rows = []
     for kind in DERIVED:
         for robot, r in robots.items():
-            base = fastest(r, "pinocchio", kind)
+            base = fastest(r, AS_USED, kind)
             for op in OURS[kind]:
                 mine = [fastest(r, "featherstorm/" + path, kind, f"{op}/{path}") for path in SHOWN]
                 if base and any(mine):
@@ -196,14 +253,14 @@ def answers(robots: dict) -> list[str]:
     others, rows = [p for p in PATHS if p != "double/run-time"], []
     for kind in ("rnea", "crba", "fd", "step"):
         for robot, r in robots.items():
-            e = [worst(r, library, kind) for library in ("pinocchio", "mujoco", *("featherstorm/" + p for p in others))]
+            e = [worst(r, library, kind) for library in (*PINOCCHIO, "mujoco", *("featherstorm/" + p for p in others))]
             cells = ["-" if x != x else f"{x:.0e}" for x in e]
             if any(c != "-" for c in cells):
                 rows.append([kind, robot, *cells])
     return [
         "Answers against ours in double, run-time path: largest over states of max \\|x - r\\| / max \\|r\\|.",
         "",
-        *table(["", "robot", "Pinocchio", "MuJoCo", *(p.replace("/", " ") for p in others)], rows),
+        *table(["", "robot", *PINOCCHIO.values(), "MuJoCo", *(p.replace("/", " ") for p in others)], rows),
     ]
 
 
@@ -243,6 +300,7 @@ def report(record: dict) -> str:
         [
             *head(record),
             *times(robots),
+            *beside_the_fastest(robots),
             *goals(robots),
             *ratios(robots),
             *derivatives(robots),
