@@ -138,7 +138,9 @@ def main():
     parser.add_argument("--settle", type=int, default=100, help="steps before anything is measured")
     parser.add_argument("--envpool", action="store_true")
     parser.add_argument("--write", metavar="NAME", help="of the file in results/, behind the date")
+    machine.add_busy_option(parser)
     o = parser.parse_args()
+    machine.require_quiet(o.busy)
     heads = HEADS + (["EnvPool", "ratio"] if o.envpool else [])
     lines, rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"], []
     print(*lines, sep="\n")

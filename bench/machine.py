@@ -1,11 +1,14 @@
-"""What a result is recorded with: the machine, the commit, how busy it was."""
+"""What a result is recorded with: the machine, the commit, how busy it was. Tables of the README need a quiet machine."""
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import platform
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,6 +59,32 @@ def steal() -> list[int]:
     """Ticks since boot: [all, stolen by other virtual machines]."""
     ticks = [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return [sum(ticks), ticks[7]]
+
+
+def busy(seconds: float = 2.0) -> float:
+    """Processors that other programs and other virtual machines use, on average over a time in which this one waits."""
+
+    def ticks() -> tuple[int, int]:
+        x = [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return sum(x), x[3] + x[4]  # all, idle or waiting for a disk
+
+    before = ticks()
+    time.sleep(seconds)
+    total, idle = (b - a for a, b in zip(before, ticks()))
+    return (os.cpu_count() or 1) * (1 - idle / max(1, total))
+
+
+def add_busy_option(parser: argparse.ArgumentParser):
+    parser.add_argument("--busy", action="store_true", help="measure although other programs use the processors")
+
+
+def require_quiet(anyway: bool):
+    """End the program if other programs use more than a tenth of a processor."""
+    used = busy()
+    if used > 0.1 and not anyway:
+        sys.exit(
+            f"other programs use {used:.1f} processors: end them, or pass --busy for figures that nobody should quote"
+        )
 
 
 def describe() -> dict:

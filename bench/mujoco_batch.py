@@ -43,6 +43,7 @@ import numpy as np
 from mujoco.batch import Batch
 
 import featherstorm as fs
+import machine
 from featherstorm import _featherstorm
 from featherstorm.commands.view_policy import load
 from featherstorm.transfer import MujocoEnv
@@ -331,7 +332,9 @@ def main():
     )
     parser.add_argument("--stages", action="store_true", help="what a step is made of")
     parser.add_argument("--envpool", action="store_true")
+    machine.add_busy_option(parser)
     options = parser.parse_args()
+    machine.require_quiet(options.busy)
     walks = options.regime == "walking"
     if bool(options.policy) != walks or bool(options.files) == walks:
         parser.error("expected --policy with --regime walking, else model files")

@@ -38,11 +38,13 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rollout-robot", default="go2")
     parser.add_argument("--output", type=Path, help="files to write, without .json or .md")
+    machine.add_busy_option(parser)
     return parser.parse_args()
 
 
 def main():
     options = arguments()
+    machine.require_quiet(options.busy)
     folder = options.build / "peers"
     folder.mkdir(parents=True, exist_ok=True)
     programs = {

@@ -9,8 +9,10 @@ from texts import table
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench" / "results"
 KINDS = {"rnea": "RNEA", "crba": "CRBA", "fd": "forward dynamics", "step": "a time step"}
+# patterns of bench/peers.py's names of libraries; the first three are peers
 LIBRARIES = {
-    "pinocchio": ("Pinocchio, float64", "#b0b0b0"),
+    "pinocchio/(?!float|double-lanes)": ("Pinocchio, float64", "#d0d0d0"),
+    "pinocchio/float-lanes": ("Pinocchio in vectors, float32", "#a6a6a6"),
     "mujoco": ("MuJoCo, float64", "#7f7f7f"),
     "featherstorm/double/assembled": ("ours, float64", "#6baed6"),
     "featherstorm/float/assembled": ("ours, float32", "#08519c"),
@@ -27,14 +29,16 @@ def records():
 
 
 def median(result, library, kind):
-    """The least of the library's medians, as bench/peers/report.py has it; of Pinocchio's forward dynamics its ABA."""
-    op = "aba" if library == "pinocchio" and kind == "fd" else None
-    found = [
-        t["median"]
-        for t in result["times"]
-        if t["library"].startswith(library) and t["kind"] == kind and op in (None, t["op"])
-    ]
+    """The least median of the libraries whose names match."""
+    found = [t["median"] for t in result["times"] if re.match(library, t["library"]) and t["kind"] == kind]
     return min(found, default=None)
+
+
+def ratio(times):
+    """The fastest peer's time over ours in float32, with the peer's name, from the times of LIBRARIES."""
+    peers = {label.split(",")[0]: t for (label, _), t in zip(LIBRARIES.values(), times[:3]) if t}
+    name = min(peers, key=peers.get)
+    return f"{peers[name] / times[-1]:.1f} ({name})"
 
 
 def where(path, record):
@@ -55,12 +59,14 @@ def peers_table():
         for kind, name in KINDS.items():
             for robot, result in record["robots"].items():
                 times = [median(result, library, kind) for library in LIBRARIES]
-                peer, mine = times[0] or times[1], times[3]
-                if peer and mine:
-                    rows.append(
-                        [name, robot, *map(number, times), f"{peer / mine:.0f}" + ("" if times[0] else " (MuJoCo)")]
-                    )
-        heads = ["ns per evaluation", "robot", *(label for label, _ in LIBRARIES.values()), "Pinocchio / ours, float32"]
+                if any(times[:3]) and times[-1]:
+                    rows.append([name, robot, *map(number, times), ratio(times)])
+        heads = [
+            "ns per evaluation",
+            "robot",
+            *(label for label, _ in LIBRARIES.values()),
+            "fastest peer / ours, float32",
+        ]
         yield from table(heads, rows)
         yield from (
             f"```{{figure}} _generated/peers-{machine}.svg",
@@ -101,13 +107,13 @@ def draw_peers(file, path, record):
     for axis, (kind, name) in zip(axes[0], KINDS.items()):
         for k, (library, (label, colour)) in enumerate(LIBRARIES.items()):
             times = [median(record["robots"][robot], library, kind) for robot in robots]
-            places = [at + 0.2 * (k - 1.5) for at, t in enumerate(times) if t]
-            axis.bar(places, [t for t in times if t], 0.18, color=colour, label=label)
+            places = [at + 0.17 * (k - 2) for at, t in enumerate(times) if t]
+            axis.bar(places, [t for t in times if t], 0.16, color=colour, label=label)
         axis.set(title=name, yscale="log", ylim=(1, 2e4), xticks=range(len(robots)))
         axis.set_xticklabels(robots, rotation=30, ha="right")
     axes[0][0].set_ylabel("ns per evaluation")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+    fig.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
     save(fig, file)
 
 

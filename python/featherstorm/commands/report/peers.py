@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from .measure import Plan, Spread
 
 KINDS = {"rnea": "inverse dynamics", "crba": "inertia matrix", "fd": "forward dynamics", "step": "a step"}
-COLUMNS = ("pinocchio", "mujoco", "featherstorm/double/assembled", "featherstorm/float/assembled")
+# patterns of names of libraries; Pinocchio evaluates one state a call in float64
+COLUMNS = (
+    "pinocchio/(?!float|double-lanes)",
+    "mujoco",
+    "featherstorm/double/assembled",
+    "featherstorm/float/assembled",
+)
 
 
 def read(path: str) -> dict[str, Any]:
@@ -43,7 +50,7 @@ def recorded(record: dict[str, Any]) -> list[tuple[str, str, list[float | None]]
         for robot, result in record["robots"].items():
             times = [
                 min(
-                    (t["median"] for t in result["times"] if t["kind"] == kind and t["library"].startswith(library)),
+                    (t["median"] for t in result["times"] if t["kind"] == kind and re.match(library, t["library"])),
                     default=None,
                 )
                 for library in COLUMNS
