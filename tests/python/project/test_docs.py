@@ -140,6 +140,8 @@ def shell_lines(text):
 def wrong_command(words):
     """What is wrong with a command, or None."""
     program, arguments = words[0], words[1:]
+    if program.startswith("build/"):  # of a virtual environment that an earlier line makes
+        program = program.rsplit("/", 1)[-1]
     if program in (".venv/bin/python", "python") and arguments[:2] == ["-m", "featherstorm"]:
         return wrong_arguments(arguments[2:])
     if program in (".venv/bin/python", "python") and arguments[:1] == ["-m"]:
@@ -170,6 +172,8 @@ def wrong_command(words):
         extras = [e for a in arguments for e in re.findall(r"\[(\w+)\]", a)]
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
+    if program == "twine":
+        return None if arguments[0] == "upload" else "no such command"
     if (ROOT / program).is_file():
         return None
     return "an unknown program"
