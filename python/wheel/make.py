@@ -152,7 +152,12 @@ def add_third_parties(stage: pathlib.Path, python: pathlib.Path) -> None:
 
 
 def base_wheel(
-    project: dict, python: str, tools: pathlib.Path, dist: pathlib.Path, sysroot: pathlib.Path | None
+    project: dict,
+    python: str,
+    tools: pathlib.Path,
+    cmake: pathlib.Path,
+    dist: pathlib.Path,
+    sysroot: pathlib.Path | None,
 ) -> pathlib.Path:
     """Return the wheel without CUDA for one Python, or for the Python of a folder with a system for aarch64."""
     cross = sysroot is not None
@@ -167,7 +172,7 @@ def base_wheel(
     # .venv has what the build needs, and objects compiled with its headers may be in a cache
     is_own = cross or python == sys.executable
     own = pathlib.Path(sys.executable) if is_own else environment(WORK / tag, python, requirements(project))
-    build, cmake = ROOT / "build" / ("wheel_aarch64" if cross else "wheel_engine"), tools.parent / "cmake"
+    build = ROOT / "build" / ("wheel_aarch64" if cross else "wheel_engine")
     options = {
         "CUDA": "OFF",
         "ISAS": os.environ.get("FEATHERSTORM_ISAS", "all"),
@@ -279,7 +284,10 @@ def main() -> None:
         wheels = [cuda_wheel(project, tools, chosen.dist, chosen.cuda_library)]
     else:
         sysroot = chosen.aarch64 and chosen.aarch64.resolve()
-        wheels = [base_wheel(project, python, tools, chosen.dist, sysroot) for python in chosen.python]
+        # CMake before 3.26 knows no stable ABI. Otherwise the system's, with whose order of options a cache may have objects
+        newest = any(version_of(python) >= (3, 12) for python in chosen.python)
+        cmake = pathlib.Path((not newest and shutil.which("cmake")) or tools.parent / "cmake")
+        wheels = [base_wheel(project, python, tools, cmake, chosen.dist, sysroot) for python in chosen.python]
     for wheel in wheels:
         print(f"{wheel}: {contents(wheel)}")
 
