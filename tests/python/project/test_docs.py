@@ -39,6 +39,8 @@ NEEDY = {
     "docs/environments.md": ["gymnasium"],
     "docs/learning.md": ["gymnasium"],
     "docs/learning_libraries.md": ["gymnasium", "stable_baselines3", "rsl_rl"],
+    "docs/notebooks.md": ["gymnasium"],
+    "docs/ros2.md": ["rclpy"],  # test_ros2.py runs it with stand-ins
     "docs/tasks.md": ["gymnasium"],
     "docs/tasks_dm_control.md": ["dm_control"],
     "docs/tutorials/derivatives.md": ["torch", "jax", "mujoco"],
