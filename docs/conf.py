@@ -1,4 +1,4 @@
-"""The site: sphinx-build -W docs build/docs, with the package installed. What is generated, `_ext` says."""
+"""The site: sphinx-build -W docs build/docs, with the package installed. `_ext` generates parts of it."""
 
 import pathlib
 import sys
@@ -8,7 +8,8 @@ sys.path.insert(0, str(HERE / "_ext"))
 
 project = "featherstorm"
 html_title = "featherstorm"
-extensions = ["myst_parser", "sphinx.ext.mathjax", "pages"]
+extensions = ["myst_parser", "mathml", "pages"]
+html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_ext", "_generated/*.md"]

@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "host/system/error.h"
+#include "host/system/installation.h"
 
 namespace featherstorm {
 namespace {
@@ -121,14 +122,19 @@ Nvrtc::Nvrtc() : f_(std::make_unique<Functions>()) {
     if (!open(own)) missing_ = "FEATHERSTORM_NVRTC: " + missing_;
     return;
   }
-  std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  std::vector<std::string> names;
+  // NVIDIA's wheel nvidia-cuda-nvrtc, beside the package
+  for (const auto& folder : installation_folders())
+    names.push_back(folder.parent_path() / "nvidia/cu13/lib/libnvrtc.so.13");
+  names.insert(names.end(), {"libnvrtc.so.13", "libnvrtc.so.12"});
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* folder = std::getenv(variable); folder && *folder)
       names.push_back(std::string(folder) + "/lib64/libnvrtc.so");
   names.push_back("/usr/local/cuda/lib64/libnvrtc.so");
   for (const std::string& name : names)
     if (open(name)) return;
-  missing_ = "libnvrtc, which comes with the CUDA toolkit 12 and 13, is not installed; FEATHERSTORM_NVRTC may name it";
+  missing_ =
+      "libnvrtc, which comes with the CUDA toolkit 12 and 13 and with the package nvidia-cuda-nvrtc, is not installed; FEATHERSTORM_NVRTC may name it";
 }
 
 Nvrtc::~Nvrtc() {

@@ -93,7 +93,9 @@ BoundKernel compile_program(const Program& p, Precision precision, int width, Ho
   std::vector<std::string> flags;
   std::istringstream words(host_compile_options());
   for (std::string word; words >> word;) flags.push_back(word);
+#if defined(__x86_64__)
   flags.push_back("-mprefer-vector-width=512");
+#endif
   const std::string source = emit(p, latency_order(p), HostVector{width, precision == Precision::float64});
   const auto library = compiler.compile_and_load(source, flags);
   if (!library) return {};

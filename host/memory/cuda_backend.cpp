@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "host/memory/cpu_library.h"
+#include "host/system/installation.h"
 #include "host/table/ops.h"
 
 namespace featherstorm {
@@ -31,7 +32,12 @@ const CudaTable* load_cuda_backend(const std::vector<std::filesystem::path>& fol
 
 const CudaTable* cuda_backend(std::string* reason) {
   static std::string why;
-  static const CudaTable* table = load_cuda_backend(backend_folders(), why);
+  // the wheel featherstorm-cuda13 puts the library into a folder beside the package
+  static const CudaTable* table = [] {
+    std::vector<std::filesystem::path> folders = backend_folders();
+    for (const auto& folder : installation_folders()) folders.push_back(folder.parent_path() / "featherstorm_cuda13");
+    return load_cuda_backend(folders, why);
+  }();
   if (reason) *reason = why;
   return table;
 }

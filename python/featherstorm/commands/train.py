@@ -20,10 +20,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from .._optional import tensorboardX
-from ..learning import Policy, Training, resume, settings_of
+from ..learning import Policy, Training, progress, resume, settings_of
 from . import positive
 
 if TYPE_CHECKING:
@@ -103,28 +101,6 @@ def begin(options: argparse.Namespace, start: float) -> Training:
         changes["steps"] = str(options.steps)
     settings = settings_of(options.task, options.algorithm or "ppo").changed(changes)
     return Training(options.task, folder, settings, options.seed or 0, options.threads, start)
-
-
-@contextlib.contextmanager
-def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show a progress bar of control steps, with returns."""
-    learner = training.learner
-    plain = os.environ.get("TERM", "dumb") == "dumb"
-    bar = tqdm(
-        total=training.settings.steps, initial=learner.steps, unit="step", unit_scale=True, ascii=plain or None, disable=None,
-        mininterval=0.2,
-    )  # fmt: skip
-    shown: dict[str, str] = {}
-
-    def tell(row: dict[str, Any]) -> None:
-        shown.update({name: f"{row[name]:.0f}" for name in ("return", "evaluation") if row.get(name) is not None})
-        bar.set_postfix(shown, refresh=False)
-        bar.update(learner.steps - bar.n)
-        if bar.disable and "evaluation" in row:  # without a terminal, print one line for each evaluation
-            print(f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}", flush=True)
-
-    with bar:
-        yield tell
 
 
 @contextlib.contextmanager

@@ -66,6 +66,9 @@ class Receding:
         self.planner, self.clock, self.latency, self.given = planner, clock, latency, given
         self._loop = _featherstorm.RecedingLoop(latency)
 
+    def __repr__(self) -> str:
+        return f"<featherstorm.control.Receding: latency {self.expected_latency:.3g} s, {self.planner!r}>"
+
     @property
     def expected_latency(self) -> float:
         return self._loop.expected_latency

@@ -51,6 +51,10 @@ class Task:
     """Law of contacts and constraints; see Rollout."""
     metadata: ClassVar[dict[str, Any]] = {}
 
+    def __repr__(self) -> str:
+        limit = "of any length" if self.steps is None else f"of at most {self.steps} control steps"
+        return f"<featherstorm task {type(self).__name__}: episodes {limit}>"
+
     def model(self) -> Model:
         """Return the robot. Called once for a task's object."""
         raise NotImplementedError(f"{type(self).__name__} has no method `model`, which returns a robot")

@@ -7,7 +7,8 @@ actions = policy(obs)
 """
 
 from .policy import Policy
+from .progress import progress
 from .settings import Settings, settings_of
 from .training import Training, resume
 
-__all__ = ["Policy", "Settings", "Training", "resume", "settings_of"]
+__all__ = ["Policy", "Settings", "Training", "progress", "resume", "settings_of"]

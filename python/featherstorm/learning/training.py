@@ -93,6 +93,10 @@ class Training:
         self.history: list[dict[str, Any]] = []
         self.before = 0.0  # seconds of the runs that this one continues
 
+    def __repr__(self) -> str:
+        done = f"{self.learner.steps:,} of {self.settings.steps:,} control steps"
+        return f"<featherstorm.learning.Training {self.task}: seed {self.seed}, {done}, in {self.folder}>"
+
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import errno
 import os
+import re
 import subprocess
 import sys
 import time
@@ -376,6 +377,17 @@ def test_a_training_goes_on_when_the_disk_was_full_for_a_while(tmp_path, monkeyp
     assert t.learner.iterations == 12 and t.unwritten is None
     assert fs.learning.Policy.load(tmp_path / "policy.npz").origin["evaluation"] == t.best
     assert len(rows(tmp_path)) == 12 and resume(TASK, tmp_path).learner.iterations == 12
+
+
+def test_progress_tells_each_evaluation_where_there_is_no_terminal(tmp_path, capsys):
+    t = Training(TASK, tmp_path, dataclasses.replace(SMALL, evaluate=4))
+    assert re.fullmatch(rf"<featherstorm.learning.Training {TASK}: seed 0, 0 of [\d,]+ control steps, in .*>", repr(t))
+    with fs.learning.progress(t) as told:
+        t.run(told=told)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 and all(
+        re.fullmatch(r" *[\d.]+ s +[\d,]+ steps  evaluation +[\d.]+", line) for line in lines
+    )
 
 
 def test_a_short_training_leaves_a_policy(tmp_path, capsys):

@@ -39,6 +39,8 @@ NEEDY = {
     "docs/environments.md": ["gymnasium"],
     "docs/learning.md": ["gymnasium"],
     "docs/learning_libraries.md": ["gymnasium", "stable_baselines3", "rsl_rl"],
+    "docs/notebooks.md": ["gymnasium"],
+    "docs/ros2.md": ["rclpy"],  # test_ros2.py runs it with stand-ins
     "docs/tasks.md": ["gymnasium"],
     "docs/tasks_dm_control.md": ["dm_control"],
     "docs/tutorials/derivatives.md": ["torch", "jax", "mujoco"],
@@ -140,6 +142,8 @@ def shell_lines(text):
 def wrong_command(words):
     """What is wrong with a command, or None."""
     program, arguments = words[0], words[1:]
+    if program.startswith("build/"):  # of a virtual environment that an earlier line makes
+        program = program.rsplit("/", 1)[-1]
     if program in (".venv/bin/python", "python") and arguments[:2] == ["-m", "featherstorm"]:
         return wrong_arguments(arguments[2:])
     if program in (".venv/bin/python", "python") and arguments[:1] == ["-m"]:
@@ -170,6 +174,8 @@ def wrong_command(words):
         extras = [e for a in arguments for e in re.findall(r"\[(\w+)\]", a)]
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
+    if program == "twine":
+        return None if arguments[0] == "upload" else "no such command"
     if (ROOT / program).is_file():
         return None
     return "an unknown program"

@@ -12,6 +12,7 @@ import pytest
 
 import featherstorm as fs
 from featherstorm import _names
+from featherstorm.control import Receding
 from featherstorm.learning.policy import Policy
 from featherstorm.mujoco import Batch
 from featherstorm.planning import CEM, MPPI
@@ -205,10 +206,13 @@ def test_objects_show_what_they_are(made):
         "MPPI": r"<featherstorm.planning.MPPI: horizon 4 steps of 0\.01 s, 7 controls, 8 samples, 1 iterations, float32>",
         "EnvBatch": r"<featherstorm.EnvBatch \w+: 2 environments of \w+, float32, dt 0\.04 s in 2 substeps, cpu>",
         "Batch": r"<featherstorm.mujoco.Batch: 2 simulations, nq 1, nv 1, nu 1, float32, timestep 0\.002 s, cpu>",
+        "Env": r"<featherstorm task InvertedPendulum: episodes of at most 1000 control steps>",
+        "Receding": r"<featherstorm.control.Receding: latency 0\.02 s, <featherstorm.planning.MPPI: .*>>",
         "Noise": r"<featherstorm.Noise: 8 samples of 5 steps of 7 controls, 3 knots, seed 9>",
     }
+    shown = {**made, "Env": made["EnvBatch"].task, "Receding": Receding(made["MPPI"], latency=0.02)}
     for name, text in expected.items():
-        assert re.fullmatch(text, repr(made[name])), repr(made[name])
+        assert re.fullmatch(text, repr(shown[name])), repr(shown[name])
     assert repr(policy) == "<featherstorm.learning.Policy Hopper-v5: 4-1, tanh, return 12.5>"
 
 
