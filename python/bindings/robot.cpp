@@ -347,8 +347,16 @@ void bind_robot(nb::module_& module) {
   FEATHERSTORM_FIELD(dof_q)
   FEATHERSTORM_FIELD(dof_parent)
   FEATHERSTORM_FIELD(row_start)
-  FEATHERSTORM_FIELD(column)
 #undef FEATHERSTORM_FIELD
+  // a chain of n joints has n^2 / 2 of them
+  robot.def_prop_ro(
+      "column",
+      [](const Robot& r) {
+        auto* all = new std::vector<std::int64_t>(r.model.column.begin(), r.model.column.end());
+        const nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+        return nb::ndarray<nb::numpy, std::int64_t>(all->data(), {all->size()}, owner);
+      },
+      nb::rv_policy::automatic);
 
   nb::class_<ModelBuilder>(module, "RobotBuilder", "Builds a Robot from links and joints given in any order.")
       .def(nb::init<std::string>(), nb::arg("name") = "robot")
