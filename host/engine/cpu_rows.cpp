@@ -181,14 +181,27 @@ const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
   if (at->second.kernel || (!fresh && any)) return at->second;
   if (!any) {
     at->second = made_by_any_means(row, key);
-  } else if (assembles_ && can_assemble(isa_) && robot_.robot.model.nv <= max_specialised_freedoms) {
+    return at->second;
+  }
+  try {
+    at->second = assembled(row, key);
+  } catch (const Interruption&) {
+    specialised_.erase(at);  // the next call begins anew
+    throw;
+  }
+  return at->second;
+}
+
+// The assembled kernel; empty if there is none.
+BoundKernel CpuRows::assembled(const OpRow& row, const Key& key) {
+  if (assembles_ && can_assemble(isa_) && robot_.robot.model.nv <= max_specialised_freedoms) {
     try {
       const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
       const BoundKernel k = assemble_program(p, std::get<2>(key), isa_);
-      if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
+      if (k.kernel && agrees(row, key, p, k, "assembled")) return k;
     } catch (const std::exception& e) { robot_.notify(std::string(row.name) + " is not assembled: " + e.what()); }
   }
-  return at->second;
+  return {};
 }
 
 // Assembles, compiles or interprets: the first kernel that agrees with the program is used.

@@ -183,3 +183,45 @@ DAEMONS = """
 def test_the_interpreter_ends_while_daemon_threads_are_in_calls():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(DAEMONS)], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+MANY = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 .1"/>{}</worldbody></mujoco>"""
+ARM = '<body name="b{0}" pos="{0} 0 .3"><joint axis="0 1 0"/><geom type="capsule" size=".05" fromto="0 0 0 .3 0 0"/></body>'
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_steps_of_a_mujoco_batch_can_be_interrupted(threads):
+    mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
+    m = mujoco.MjModel.from_xml_string(MANY.format("".join(ARM.format(k) for k in range(6))))
+    batch, other = (fs.mujoco.Batch(m, 700, threads) for _ in range(2))
+    for b in (batch, other):
+        b.qvel = np.linspace(0, 1, 700 * m.nv).reshape(700, m.nv)
+        b.step()
+    assert interrupted(lambda: batch.step(nstep=10**7)) < WITHIN + BUSY
+    np.testing.assert_array_equal(batch.qpos, other.qpos)
+    np.testing.assert_array_equal(batch.time, other.time)
+    for b in (batch, other):
+        b.step(nstep=3)
+    np.testing.assert_array_equal(batch.qpos, other.qpos)
+
+
+def test_making_a_kernel_can_be_interrupted_and_begins_anew():
+    m = fs.load("atlas", threads=1)
+    q, v = m.q0[None], np.zeros((1, m.nv))
+    fd_derivatives = fs.fd_derivatives
+    seconds = time.perf_counter()
+    fd_derivatives(m, q, v, v)
+    seconds = time.perf_counter() - seconds
+    expected = fd_derivatives(m, q, v, v)
+    for part in (0.1, 0.3, 0.5, 0.7):
+        m = fs.load("atlas", threads=1)
+
+        def call(m=m):
+            for _ in range(100):
+                fd_derivatives(m, q, v, v)
+            time.sleep(5)
+
+        assert interrupted(call, after=part * seconds) < WITHIN + BUSY
+        for a, b in zip(fd_derivatives(m, q, v, v), expected):
+            np.testing.assert_array_equal(a, b)
