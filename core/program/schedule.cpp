@@ -1,5 +1,7 @@
 #include "core/program/schedule.h"
 
+#include "core/trace/work_check.h"
+
 namespace featherstorm {
 namespace {
 
@@ -69,6 +71,7 @@ void Schedule::tell_users(int node, std::vector<int>& changed) const {
 }
 
 void Schedule::place(int i, std::vector<int>& freed, std::vector<int>& changed) {
+  check_work();
   held_ -= gain(i);
   placed_[i] = 1;
   int nodes[3];

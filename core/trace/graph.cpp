@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "core/trace/work_check.h"
+
 namespace featherstorm {
 
 int arity(Op op) {
@@ -57,6 +59,7 @@ Edge Graph::operation(Op op, Edge a, Edge b, Edge c) {
 }
 
 Edge Graph::share(const Node& n) {
+  check_work();
   auto [place, fresh] = index_.try_emplace(n, size());
   if (fresh) {
     if (size() >= most_)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "host/system/interruption.h"
+
 namespace featherstorm {
 namespace {
 
@@ -46,7 +48,10 @@ class Allocator {
   }
 
   Allocation run() {
-    for (time_ = 0; time_ < static_cast<int>(s_.instructions.size()); time_++) step(s_.instructions[time_]);
+    for (time_ = 0; time_ < static_cast<int>(s_.instructions.size()); time_++) {
+      end_if_interrupted();
+      step(s_.instructions[time_]);
+    }
     return std::move(a_);
   }
 

@@ -10,6 +10,7 @@
 
 #include "core/program/hoist.h"
 #include "host/assemble/frame.h"
+#include "host/system/interruption.h"
 
 namespace featherstorm {
 namespace {
@@ -223,6 +224,7 @@ class Encoder : public Xbyak::CodeGenerator {
     constants_before_ = 0;
     for (int k = 0; k < part; k++) constants_before_ += static_cast<int>(parts_[k].constants.size());
     for (const Move& m : parts_[part].moves) {
+      end_if_interrupted();
       const Place& from = m.operand[0];
       switch (m.kind) {
         case Move::Kind::Load:

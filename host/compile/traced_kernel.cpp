@@ -121,7 +121,9 @@ BoundKernel traced_kernel(const Program& p, Precision precision, const std::stri
     why = "assembling is switched off";
   }
   try {
-    HostCompiler compiler;
+    CompileOptions options;
+    options.notice = notice;
+    HostCompiler compiler(options);
     const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
     const BoundKernel k = compile_program(p, precision, bytes / static_cast<int>(bytes_of(precision)), compiler);
     if (k.kernel) return k;

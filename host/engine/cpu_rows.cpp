@@ -9,6 +9,7 @@
 #include "host/compile/traced_kernel.h"
 #include "host/memory/cpu_library.h"
 #include "host/system/error.h"
+#include "host/system/interruption.h"
 
 namespace featherstorm {
 namespace {
@@ -43,10 +44,43 @@ bool in_place(const ArrayRef& a) {
          reinterpret_cast<std::uintptr_t>(a.data) % batch_alignment == 0;
 }
 
+// Runs the passes of a kernel in parts of some milliseconds, between which the call may be ended: a part begins with
+// the carried outputs of the last one. Returns false if the call is to end.
+template <class Real>
+bool run_passes(const RowCall& call, const BoundKernel& bound, Array* in, const Array* out, long n, long padded,
+                LongCall& running) {
+  LoopParts parts(call.options.repeat);
+  const long first = parts.next();
+  if (!call.row.carried || parts.left() == 0) {
+    bound.kernel(bound.model, in, out, call.options.repeat, 0, padded);
+    return true;
+  }
+  const std::size_t carried = call.row.out.size();
+  for (std::size_t k = 0; k < carried; k++) {
+    if (!in_place(call.in[k])) continue;
+    const long components = call.in[k].components, stride = padded_stride(padded, precision_of<Real>(), on_host);
+    Real* own = static_cast<Real*>(scratch_stack.take(sizeof(Real) * stride * std::max(components, 1L)));
+    for (long c = 0; c < components; c++)
+      std::copy_n(static_cast<const Real*>(in[k].data) + c * in[k].stride, padded, own + c * stride);
+    in[k] = {own, stride};
+  }
+  for (long part = first;; part = parts.next()) {
+    bound.kernel(bound.model, in, out, part, 0, padded);
+    if (parts.left() == 0) return true;
+    if (running.ends()) return false;
+    for (std::size_t k = 0; k < carried; k++)
+      for (long c = 0; c < call.in[k].components; c++)
+        std::copy_n(static_cast<const Real*>(out[k].data) + c * out[k].stride, n,
+                    static_cast<Real*>(in[k].data) + c * in[k].stride);
+  }
+}
+
 // Runs one block of at most block_size instances. uniform: the uniforms of the operation, in the precision of the
 // kernel.
 template <class Real>
-void run_block(const RowCall& call, const BoundKernel& bound, const Array* uniform, long first, long n) {
+void run_block(const RowCall& call, const BoundKernel& bound, const Array* uniform, long first, long n,
+               LongCall& running) {
+  if (running.ends()) return;
   const long padded = (n + bound.width - 1) / bound.width * bound.width;
   const long stride = padded_stride(padded, precision_of<Real>(), on_host);
   Array vi[max_arrays], vo[max_arrays];
@@ -61,8 +95,8 @@ void run_block(const RowCall& call, const BoundKernel& bound, const Array* unifo
   }
   for (std::size_t k = 0; k < call.row.uniforms.size(); k++) vi[call.in.size() + k] = uniform[k];
   for (std::size_t k = 0; k < call.out.size(); k++) vo[k] = place(call.out[k]);
-  bound.kernel(bound.model, vi, vo, call.options.repeat, 0, padded);
-  for (std::size_t k = 0; k < call.out.size(); k++)
+  const bool done = run_passes<Real>(call, bound, vi, vo, n, padded, running);
+  for (std::size_t k = 0; k < call.out.size() && done; k++)
     if (!in_place(call.out[k])) scatter(call.out[k], first, n, stride, static_cast<const Real*>(vo[k].data));
   scratch_stack.give_back(mark);
 }
@@ -100,9 +134,11 @@ void CpuRows::run_in_blocks(const RowCall& call, const BoundKernel& bound) const
   Array uniform[max_arrays];
   for (std::size_t k = 0; k < call.row.uniforms.size(); k++)
     uniform[k] = {value, 0}, value += call.row.uniforms[k].components;
-  const auto block = [&](long first, long n) { run_block<Real>(call, bound, uniform, first, n); };
+  LongCall running;
+  const auto block = [&](long first, long n) { run_block<Real>(call, bound, uniform, first, n, running); };
   blocks_->for_each(call.instances(), std::ref(block));  // by reference, so that nothing is allocated
   scratch_stack.give_back(mark);
+  running.rethrow();
 }
 
 BoundKernel CpuRows::kernel(const OpRow& row, Precision precision, int frame) {
@@ -145,14 +181,27 @@ const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
   if (at->second.kernel || (!fresh && any)) return at->second;
   if (!any) {
     at->second = made_by_any_means(row, key);
-  } else if (assembles_ && can_assemble(isa_) && robot_.robot.model.nv <= max_specialised_freedoms) {
+    return at->second;
+  }
+  try {
+    at->second = assembled(row, key);
+  } catch (const Interruption&) {
+    specialised_.erase(at);  // the next call begins anew
+    throw;
+  }
+  return at->second;
+}
+
+// The assembled kernel; empty if there is none.
+BoundKernel CpuRows::assembled(const OpRow& row, const Key& key) {
+  if (assembles_ && can_assemble(isa_) && robot_.robot.model.nv <= max_specialised_freedoms) {
     try {
       const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
       const BoundKernel k = assemble_program(p, std::get<2>(key), isa_);
-      if (k.kernel && agrees(row, key, p, k, "assembled")) at->second = k;
+      if (k.kernel && agrees(row, key, p, k, "assembled")) return k;
     } catch (const std::exception& e) { robot_.notify(std::string(row.name) + " is not assembled: " + e.what()); }
   }
-  return at->second;
+  return {};
 }
 
 // Assembles, compiles or interprets: the first kernel that agrees with the program is used.

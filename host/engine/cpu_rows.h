@@ -39,6 +39,7 @@ class CpuRows : public RowBackend {
   bool agrees(const OpRow& row, const Key& key, const Program& program, const BoundKernel& kernel, const char* kind,
               bool nothing_else = false);
   const BoundKernel& made(const OpRow& row, const Key& key);
+  BoundKernel assembled(const OpRow& row, const Key& key);
   BoundKernel made_by_any_means(const OpRow& row, const Key& key);
 
   template <class Real> void run_in_blocks(const RowCall& call, const BoundKernel& bound) const;

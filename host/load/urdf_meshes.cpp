@@ -14,7 +14,7 @@ const UrdfMeshes::Mesh* UrdfMeshes::of(const UrdfLink& link, const UrdfShape& sh
   Mesh& mesh = at->second;
   if (!is_new) return mesh.number < 0 ? nullptr : &mesh;
   std::string why;
-  if (file.empty()) why = "there is no such file";
+  if (file.empty()) why = "there is no such file, or it is not a regular file";
   else if (!world_.hull) why = "meshes have no contacts without a reader of hulls (UrdfWorld::hull)";
   else try {
       const MeshHull hull = world_.hull(file, shape.size);

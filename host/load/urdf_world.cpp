@@ -11,6 +11,7 @@
 #include "host/load/inverse_inertia.h"
 #include "host/load/table_writer.h"
 #include "host/load/urdf_meshes.h"
+#include "host/system/interruption.h"
 #include "host/urdf/urdf.h"
 #include "host/urdf/urdf_mass.h"
 #include "host/urdf/urdf_text.h"
@@ -65,9 +66,14 @@ class WorldWriter {
 
   Robot robot_with_world() {
     for (std::size_t i = 0; i < urdf_.links.size(); i++) number_[urdf_.links[i].name] = static_cast<int>(i);
-    for (const UrdfJoint& joint : urdf_.joints)
+    for (std::size_t i = 0; i < robot_.frame_names.size(); i++) frame_[robot_.frame_names[i]] = i;
+    for (const UrdfBody& body : source_.bodies) given_body_[body.link] = &body;
+    for (int b = 1; b <= m_.nb; b++) carries_.insert(m_.body[static_cast<std::size_t>(b)].parent);
+    for (const UrdfJoint& joint : urdf_.joints) {
+      if (joint.mimic) mimics_.insert(joint.name);
       if (joint.type == UrdfJointType::kPlanar)
         fail(joint.line, "joint " + quote(joint.name) + ": a world has no planar joints");
+    }
     t_.name(urdf_.name);
     write_options();
     write_world_body();
@@ -132,22 +138,19 @@ class WorldWriter {
     t_.add("body_gravcomp", {0}), t_.add("body_sameframe", {0});
   }
 
-  const Frame<double>& frame(const std::string& link) const {
-    return m_.frame[static_cast<std::size_t>(robot_.frame(link))];
-  }
+  const Frame<double>& frame(const std::string& link) const { return m_.frame[frame_.at(link)]; }
   // The frame of the link that a body of the tree moves; for the world, the world frame.
   Placement<double> own_frame(int body) const {
     return body == 0 ? identity_placement<double>() : frame(robot_.body_names[static_cast<std::size_t>(body)]).X;
   }
 
   void write_body(int b) {
+    end_if_interrupted();
     const auto k = static_cast<std::size_t>(b);
     const std::string& link = robot_.body_names[k];
     links_.push_back(link);
     t_.name("body", link);
-    const auto body = std::find_if(source_.bodies.begin(), source_.bodies.end(), [&](const UrdfBody& u) {
-      return urdf_.links[static_cast<std::size_t>(u.link)].name == link;
-    });
+    const UrdfBody* body = given_body_.at(number_.at(link));
     write_inertia(body->mass, body->com, body->inertia);
     // X_PB of the links' frames at q0; the placement of a free body is in its coordinates
     const int parent = m_.body[k].parent;
@@ -213,8 +216,7 @@ class WorldWriter {
     const Body<double>& body = m_.body[static_cast<std::size_t>(b)];
     if (body.type != JointType::Prismatic || body.parent != 0 || !com.isZero(0)) return false;
     if (!principal(inertia).axes.isIdentity(0)) return false;
-    for (int k = b + 1; k <= m_.nb; k++)
-      if (m_.body[static_cast<std::size_t>(k)].parent == b) return false;
+    if (carries_.count(b)) return false;
     return (own_frame(b).R.transpose().col(2).array().abs() > 1e-14).count() == 1;
   }
 
@@ -284,16 +286,11 @@ class WorldWriter {
 
   // ---- drives and couplings
 
-  bool is_mimic(const std::string& joint) const {
-    return std::any_of(urdf_.joints.begin(), urdf_.joints.end(),
-                       [&](const UrdfJoint& j) { return j.mimic && j.name == joint; });
-  }
-
   void write_motors() {
     for (int j = 0; j < m_.nb; j++) {
       const std::string& name = robot_.joint_names[static_cast<std::size_t>(j)];
       const Body<double>& body = m_.body[static_cast<std::size_t>(j) + 1];
-      if (body.type == JointType::Free || is_mimic(name)) continue;
+      if (body.type == JointType::Free || mimics_.count(name)) continue;
       const double effort = m_.max_effort[static_cast<std::size_t>(body.v)];
       const bool limited = std::isfinite(effort) && effort > 0;
       const double i = motors_++;
@@ -343,9 +340,13 @@ class WorldWriter {
   TableWriter t_;
   UrdfMeshes meshes_;
   std::vector<std::string> links_;
-  std::map<std::string, int> number_;  // of links
-  std::set<std::string> taken_;        // names of geoms in use
-  std::set<std::string> given_;        // names given by the file
+  std::map<std::string, int> number_;          // of links
+  std::map<std::string, std::size_t> frame_;   // number of the frame of a link
+  std::map<int, const UrdfBody*> given_body_;  // by its moving link
+  std::set<int> carries_;                      // bodies with children
+  std::set<std::string> mimics_;               // joints
+  std::set<std::string> taken_;                // names of geoms in use
+  std::set<std::string> given_;                // names given by the file
   int geoms_ = 0, motors_ = 0, couplings_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "core/scalar/scratch.h"
 #include "host/memory/cpu_library.h"
 #include "host/system/error.h"
+#include "host/system/interruption.h"
 
 namespace featherstorm {
 namespace {
@@ -197,7 +198,9 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
     }
     threads_.for_each(call.instances, std::ref(sort_group));
   }
+  LongCall running;
   const auto block = [&](long begin, long n) {
+    if (running.ends()) return;
     const bool sorted = keys.owns_lock();
     const long first = sorted ? begin / group * group : begin;
     const long padded = (n + width - 1) / width * width, stride = padded_stride(padded, plan_.precision, on_host);
@@ -223,6 +226,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
       prepared->begin(first, n, stride, z);
     }
     for (long t = 0; t < steps; t++) {
+      if (running.ends()) return;
       if (orders && t % order_period == 1) put_in_order(n, stride, memory, held);
       for (int k = 0; k < n_arrays; k++)
         if (arrays[k].uniform) table[k] = {numbers[k] + (call.every_step[k] ? t * arrays[k].components : 0), 0};
@@ -234,14 +238,23 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
         if (s.last && t + 1 < steps) continue;
         const Stopwatch stopwatch(nanoseconds_.empty() ? nullptr : &nanoseconds_[k]);
         Array vi[max_arrays], vo[max_arrays];
-        for (std::size_t j = 0; j < s.in.size(); j++) vi[j] = table[s.in[j]];
-        for (std::size_t j = 0; j < s.out.size(); j++) vo[j] = table[s.out[j]];
+        const auto arrays_of = [&](const SequencePlan::Stage& stage) {
+          for (std::size_t j = 0; j < stage.in.size(); j++) vi[j] = table[stage.in[j]];
+          for (std::size_t j = 0; j < stage.out.size(); j++) vo[j] = table[stage.out[j]];
+        };
+        arrays_of(s);
         if (s.needed >= 0) {
           repeat_where_needed(s, kernels[k], vi, vo, n, stride, memory);
           continue;
         }
-        kernels[k].kernel(kernels[k].model, vi, vo, s.repeat, 0, padded);
-        for (const auto& [x, y] : s.swaps) std::swap(table[x], table[y]);
+        LoopParts parts(s.repeat);
+        while (parts.left() > 0) {
+          kernels[k].kernel(kernels[k].model, vi, vo, s.swaps.empty() ? s.repeat : parts.next(), 0, padded);
+          for (const auto& [x, y] : s.swaps) std::swap(table[x], table[y]);
+          if (s.swaps.empty() || parts.left() == 0) break;
+          if (running.ends()) return;
+          arrays_of(s);
+        }
       }
       for (const SequencePlan::Finite& f : plan_.finite)
         if (t + 1 == steps) spoil(f, n, stride, memory);
@@ -263,6 +276,7 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
     for (long i = 0; i < n; i += part) block(begin + i, std::min(part, n - i));
   };
   threads_.for_each(call.instances, std::ref(parts));  // a reference, so that std::function does not allocate
+  running.rethrow();
 }
 
 }  // namespace featherstorm

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "host/system/error.h"
 #include "host/system/hash.h"
@@ -195,13 +197,15 @@ std::string KernelCache::why_unusable() {
   return why_unsafe(folder_);
 }
 
+// Gives the notice about a folder once in the process, although each model and each traced function has its own cache.
 void KernelCache::tell_once(const std::string& reason) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (warned_) return;
-    warned_ = true;
-  }
+  static std::mutex mutex;
+  static std::set<std::pair<fs::path, std::string>> told;
   if (!notice_) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!told.insert({folder_, reason}).second) return;
+  }
   notice_("the kernel cache " + (folder_.empty() ? "" : folder_.string() + " ") + "cannot be used (" + reason +
           "): kernels are compiled anew in each process; set FEATHERSTORM_CACHE to a folder that can be written");
 }

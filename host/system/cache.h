@@ -71,8 +71,7 @@ class KernelCache {
   const std::uintmax_t limit_;
   const Notice notice_;
   const CacheNames names_;
-  std::mutex mutex_;  // guards the members below
-  bool warned_ = false;
+  std::mutex mutex_;  // guards the member below
   std::optional<PrivateFolder> private_;
 };
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +11,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
+
+#include "host/system/interruption.h"
 
 extern char** environ;
 
@@ -78,32 +81,60 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return p;
 }
 
-// Starts the program with its output in the pipe. Returns 0 or an errno.
-int spawn(std::vector<std::string> arguments, int output, pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+void close_files_from(int first) {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
+#endif
+  for (int file = first; file < 1024; file++) ::close(file);
+}
 
+// Ends a program, all processes of the group, and the calling supervisor.
+[[noreturn]] void end_group(pid_t program) {
+  ::kill(program, SIGKILL);
+  ::waitpid(program, nullptr, 0);  // the first process of a container may not collect it
+  ::kill(0, SIGKILL);
+  ::_exit(127);
+}
+
+// A child process that starts the program and watches it: it ends the program and all that this has started when the
+// time is up, or when the parent dies, which closes the write end of `parent`. It exits as the program does. It comes
+// from a fork of a process with threads, so it makes system calls only.
+//
+// in  time_limit [s];  failure  a pipe that takes the errno with which the program could not be started
+[[noreturn]] void supervise(char* const* arguments, char* const* environment, int output, int parent, int failure,
+                            double time_limit) {
+  ::setpgid(0, 0);
   // the program does not inherit the caller's blocked and ignored signals
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, usual;
+  sigset_t none;
   sigemptyset(&none);
-  sigemptyset(&usual);
-  for (int s : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP}) sigaddset(&usual, s);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-  std::vector<std::string> environment = english_environment();
-  const int error = ::posix_spawn(&pid, arguments[0].c_str(), &files, &attributes, pointers(arguments).data(),
-                                  pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
+  for (int s : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP}) ::signal(s, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const pid_t program = ::fork();
+  if (program == 0) {
+    const int empty = ::open("/dev/null", O_RDONLY);
+    ::dup2(empty, STDIN_FILENO), ::dup2(output, STDOUT_FILENO), ::dup2(output, STDERR_FILENO);
+    ::execve(arguments[0], arguments, environment);
+  }
+  if (program <= 0) {
+    const int error = errno;
+    if (::write(failure, &error, sizeof error) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+  // no other file of the parent is held open: not the ends of other programs' pipes, and not its locks
+  ::dup2(parent, 0);
+  close_files_from(1);
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_limit));
+  for (int status = 0;;) {
+    pollfd p{0, POLLIN, 0};
+    if (::poll(&p, 1, 5) > 0 || Clock::now() > deadline) end_group(program);
+    const pid_t ended = ::waitpid(program, &status, WNOHANG);
+    if (ended != program) continue;
+    if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+    ::_exit(128 + WTERMSIG(status));
+  }
 }
 
 }  // namespace
@@ -112,21 +143,41 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
   ProcessResult result;
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_limit));
-  Pipe pipe;
-  pid_t pid = -1;
-  const int error = pipe.read_end < 0 ? errno : spawn(arguments, pipe.write_end, pid);
-  if (error != 0) {
+  Pipe pipe, life, failure;
+  const auto fails = [&](int error) {
     result.output = std::strerror(error);
     return result;
+  };
+  if (pipe.read_end < 0 || life.read_end < 0 || failure.read_end < 0) return fails(errno);
+  std::vector<std::string> words = arguments, variables = english_environment();
+  const std::vector<char*> argv = pointers(words), environment = pointers(variables);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::close(life.write_end);
+    supervise(argv.data(), environment.data(), pipe.write_end, life.read_end, failure.write_end, time_limit + 1);
+  }
+  if (pid < 0) return fails(errno);
+  ::setpgid(pid, pid);  // also here, so that the group is there at once
+  pipe.close_write_end(), failure.close_write_end();
+  // the other end closes when the program begins
+  ::fcntl(failure.read_end, F_SETFL, 0);
+  int error = 0;
+  ssize_t told;
+  while ((told = ::read(failure.read_end, &error, sizeof error)) < 0 && errno == EINTR) {}
+  if (told == sizeof error) {
+    ::waitpid(pid, nullptr, 0);
+    return fails(error);
   }
   result.started = true;
-  pipe.close_write_end();
 
   // Read until the program has ended. EOF is no condition: a server left behind by the program may hold the pipe open
   // forever.
   bool open = true;
   int status = 0;
+  LongCall running;
+  bool interrupted = false;
   for (;;) {
+    if (running.ends() && !std::exchange(interrupted, true)) ::kill(-pid, SIGKILL);
     if (open) {
       pollfd p{pipe.read_end, POLLIN, 0};
       ::poll(&p, 1, 10);
@@ -146,6 +197,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
       ::kill(-pid, SIGKILL);
     }
   }
+  running.rethrow();
   if (open) drain(pipe.read_end, result.output);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;

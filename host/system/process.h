@@ -16,7 +16,8 @@ struct ProcessResult {
 // Runs a program and waits for it.
 //   in  arguments: the program's path and its arguments, passed as they are (no shell, so blanks and quotes are safe)
 //   in  time_limit [s]: afterwards the program and its process group are killed
-// The program has an empty standard input, prints English messages (LC_ALL=C), and leads a process group of its own.
+// The program has an empty standard input, prints English messages (LC_ALL=C), and is in a process group of its own. It
+// ends with the calling process, however that ends. May be interrupted (interruption.h): the program is then killed.
 ProcessResult run_process(const std::vector<std::string>& arguments, double time_limit);
 
 }  // namespace featherstorm

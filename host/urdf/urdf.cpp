@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "host/system/error.h"
+#include "host/system/interruption.h"
 #include "host/urdf/element_reader.h"
 
 namespace featherstorm {
@@ -240,6 +241,7 @@ Urdf Reader::read(std::string_view text) {
   ignore_others(*robot, {"link", "joint"});
   for (const XMLElement* e = robot->FirstChildElement("link"); e; e = e->NextSiblingElement("link")) {
     owner_.clear();
+    end_if_interrupted();
     if (urdf_.links.size() == kMaxParts) fail(*e, "is one of more than 10000 links");
     urdf_.links.push_back(read_link(*e));
   }
@@ -247,6 +249,7 @@ Urdf Reader::read(std::string_view text) {
   if (urdf_.links.empty()) fail(*robot, "has no <link>");
   for (const XMLElement* e = robot->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
     owner_.clear();
+    end_if_interrupted();
     if (urdf_.joints.size() == kMaxParts) fail(*e, "is one of more than 10000 joints");
     urdf_.joints.push_back(read_joint(*e));
   }

@@ -7,6 +7,7 @@
 
 #include "core/collision/candidates.h"
 #include "core/trace/expr.h"
+#include "host/system/interruption.h"
 #include "host/world/element_name.h"
 #include "host/world/geom_pairs.h"
 #include "host/world/softness_of.h"
@@ -303,6 +304,7 @@ void add_contacts(World<T>& world, const WorldTables<T>& t, const Places<T>& pla
   bool has_loops = false;
   c.several = (off & no_several) == 0;
   for (const GeomPair& f : geom_pairs(t.tables(), types_and_bodies)) {
+    end_if_interrupted();
     Touch<T> touch = f.named < 0 ? touch_of_geoms(t, f.geom[0], f.geom[1]) : touch_of_pair(t, f.named);
     if (on & override_contacts) replace(touch, t);
     const Geom<T>&first = c.geom[static_cast<std::size_t>(f.geom[0])],

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "host/system/interruption.h"
+
 namespace featherstorm {
 namespace {
 
@@ -44,9 +46,11 @@ class Finder {
     }
     const BodyFilter filter(t_);
     const int bodies = t_.integer("nbody");
-    for (int a = 0; a < bodies; a++)
+    for (int a = 0; a < bodies; a++) {
+      end_if_interrupted();
       for (int b = a + 1; b < bodies; b++)
         if (filter.allows(a, b)) add_of_bodies(a, b, named);
+    }
     std::sort(found_.begin(), found_.end(), [](const GeomPair& x, const GeomPair& y) { return x.order < y.order; });
     return std::move(found_);
   }

@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "gil.h"
 #include "host/memory/device.h"
 #include "host/system/error.h"
 
@@ -113,7 +114,7 @@ void py_copy(nb::object from, nb::object to, std::uintptr_t number, long times) 
   OpenArrays open;
   const ArrayRef a = open(from, "copy: from", false).memory.array, b = open(to, "copy: to", true).memory.array;
   void* stream = reinterpret_cast<void*>(number);
-  nb::gil_scoped_release release;
+  const WithoutGil without_gil;
   if (times == 1) return copy(a, b, stream);
   if (b.instances != times * a.instances)
     throw Error("copy: to has " + std::to_string(b.instances) + " rows, expected " +
@@ -213,7 +214,7 @@ void bind_buffer(nb::module_& module) {
       "is on the host.");
   module.def(
       "synchronise", [](int device, std::uintptr_t stream) { synchronise(device, reinterpret_cast<void*>(stream)); },
-      nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(),
+      nb::arg("device"), nb::arg("stream") = 0, nb::call_guard<WithoutGil>(),
       "Waits for a stream of a CUDA device, and raises its errors.");
   module.def("cuda_devices", py_devices,
              "([(name, major, minor, multiprocessors, bytes), ...], reason why there is none); one of the two is "

@@ -1,6 +1,7 @@
 // Streams of a CUDA device, graphs captured from them, and time measured on the device.
 #include "host/memory/device.h"
 #include "bindings.h"
+#include "gil.h"
 #include "host/memory/device_graph.h"
 
 namespace nb = nanobind;
@@ -31,7 +32,7 @@ void bind_device(nb::module_& module) {
           nb::arg("device"), nb::arg("stream"), nb::arg("work"))
       .def(
           "launch", [](const DeviceGraph& g, std::uintptr_t stream) { g.launch(stream_of(stream)); }, nb::arg("stream"),
-          nb::call_guard<nb::gil_scoped_release>());
+          nb::call_guard<WithoutGil>());
   module.def(
       "elapsed",
       [](int device, std::uintptr_t stream, nb::callable work) {
@@ -39,7 +40,7 @@ void bind_device(nb::module_& module) {
         timer.start(stream_of(stream));
         work();
         timer.stop(stream_of(stream));
-        nb::gil_scoped_release release;
+        const WithoutGil without_gil;
         return timer.seconds();
       },
       nb::arg("device"), nb::arg("stream"), nb::arg("work"),

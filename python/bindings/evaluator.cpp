@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "gil.h"
 #include "host/table/ops.h"
 #include "host/world/world_inputs.h"
 
@@ -47,7 +48,7 @@ class PyEvaluator {
     };
     collect(in, row.in, inputs, false);
     collect(out, row.out, outputs, true);
-    nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     evaluator_.run(op, inputs, outputs, {uniforms, frame, repeat, reinterpret_cast<void*>(stream)});
   }
   std::vector<std::string> take_notices() {
@@ -136,14 +137,14 @@ void bind_evaluator(nb::module_& module) {
             return (*e).specialise(op, precision_of(dtype), frame, device);
           },
           nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::arg("device") = on_host,
-          nb::call_guard<nb::gil_scoped_release>())
+          nb::call_guard<WithoutGil>())
       .def(
           "specialised",
           [](PyEvaluator& e, const std::string& op, const std::string& dtype, int frame, int device) {
             return (*e).specialised(op, precision_of(dtype), frame, device);
           },
           nb::arg("op"), nb::arg("dtype"), nb::arg("frame") = 0, nb::arg("device") = on_host,
-          nb::call_guard<nb::gil_scoped_release>())
+          nb::call_guard<WithoutGil>())
       .def_prop_ro(
           "checks",
           [](PyEvaluator& e) {

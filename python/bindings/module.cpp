@@ -8,17 +8,39 @@
 #include "host/compile/compile.h"
 #include "host/system/cache.h"
 #include "host/system/error.h"
+#include "host/system/interruption.h"
 
 namespace nb = nanobind;
 
+namespace {
+
+unsigned long main_thread = 0;
+
+// Raises what a signal handler raises, KeyboardInterrupt after Ctrl-C. Handlers run on the main thread only.
+void raise_signals() {
+  if (PyThread_get_thread_ident() != main_thread) return;
+  const nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
 NB_MODULE(_featherstorm, module) {
   using namespace featherstorm;
+  // threads that are at work when the interpreter ends keep objects alive
+  nb::set_leak_warnings(false);
+  main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  set_interruption_check(raise_signals);
   module.doc() = "The engine of featherstorm. Use the package `featherstorm`.";
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) { PyErr_SetString(PyExc_ValueError, e.what()); } catch (const ModelError& e) {
       PyErr_SetString(PyExc_ValueError, e.what());
+    } catch (const Interruption& i) {
+      try {
+        std::rethrow_exception(i.cause);
+      } catch (nb::python_error& e) { e.restore(); }
     }
   });
   module.attr("__version__") = FEATHERSTORM_VERSION;

@@ -15,6 +15,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "gil.h"
 #include "host/planning/receding_loop.h"
 #include "host/rollout/sequence.h"
 #include "prepared_run.h"
@@ -75,7 +76,7 @@ class PyPlanUpdater {
     void* stream = reinterpret_cast<void*>(number);
     const long models = plans.at(0)->options().models;
     std::vector<bool> good(plans.size(), true);
-    nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     const auto samples_of = [&](long first) {
       SequenceMemory of = all;
       of.array = rows(all.array, first);
@@ -90,8 +91,7 @@ class PyPlanUpdater {
         run->run(stream);
         widen(run->output("total"), all_costs);
       } else {
-        nb::gil_scoped_acquire acquire;
-        simulate();
+        with_gil([&] { simulate(); });
       }
       for (std::size_t k = 0; k < plans.size(); k++) {
         const long first = static_cast<long>(k) * models * samples_;
@@ -105,7 +105,7 @@ class PyPlanUpdater {
     const ArrayRef c = rows(open(costs, "costs", false).memory.array, 0);
     SequenceMemory x = open.columns(samples, "samples", false, 0, n_, steps_);
     x.array = rows(x.array, 0);
-    nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     return updater_.update(c, x, reinterpret_cast<void*>(stream));
   }
 
@@ -144,7 +144,7 @@ class PyIlqr {
       else if (name == "act") given.act = row;
       else given.parameters[name] = row;
     }
-    nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     return ilqr_.improve(given, u, t, reinterpret_cast<void*>(stream));
   }
   const IlqrPlan& last() const { return ilqr_.last(); }
@@ -172,7 +172,7 @@ class PyRecedingLoop {
   }
   void stop() {
     {
-      nb::gil_scoped_release release;
+      const WithoutGil without_gil;
       loop_.stop();
     }
     plan_.reset(), clock_.reset();
@@ -196,13 +196,14 @@ class PyRecedingLoop {
  private:
   // Call f with the interpreter's lock. Its Python error is kept for submit().
   template <class F> std::invoke_result_t<F> call(const F& f) {
-    nb::gil_scoped_acquire acquire;
-    try {
-      return f();
-    } catch (nb::python_error& e) {
-      error_ = nb::borrow(e.value());
-      throw Error("Receding: a function has raised an error");
-    }
+    return with_gil([&] {
+      try {
+        return f();
+      } catch (nb::python_error& e) {
+        error_ = nb::borrow(e.value());
+        throw Error("Receding: a function has raised an error");
+      }
+    });
   }
   int plan(const MeasuredState& m, double latency) {
     const bool done = call([&] {

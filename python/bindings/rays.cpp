@@ -10,6 +10,7 @@
 #include "core/joint/ball.h"
 #include "host/world/ray_scene.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/gil.h"
 
 namespace featherstorm {
 namespace {
@@ -59,7 +60,7 @@ void cast_all(const Scene& s, const Row& position, const Row& rotation, const st
             fits(distance) && fits(geom) && fits(normal) && fits(excluded),
         "cast");
   const std::vector<char> those(seen.begin(), seen.end());
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   for (std::size_t i = 0; i < n * k; i++) {
     const SceneHit hit = s.rays.cast(geoms.of(i / k), those, excluded.data()[i], vector_at<double>(p.data() + 3 * i, 0),
                                      vector_at<double>(v.data() + 3 * i, 0));
@@ -83,7 +84,7 @@ void measure_all(const Scene& s, const Row& position, const Row& rotation, const
             "measure");
     }
   }
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   for (std::size_t i = 0; i < n; i++)
     for (const RangeFinder& f : s.finders) {
       const Row &r = *places[2 * f.is_camera], &R = *places[2 * f.is_camera + 1];

@@ -13,12 +13,14 @@
 #include "core/collision/candidates.h"
 #include "core/model/builder.h"
 #include "descriptions.h"
+#include "gil.h"
 #include "host/compile/generate.h"
 #include "host/load/joint_inertia.h"
 #include "host/load/load.h"
 #include "host/load/robot_bytes.h"
 #include "host/robots/robots.h"
 #include "host/simulation/world_readings.h"
+#include "host/system/interruption.h"
 #include "host/world/world_of.h"
 
 namespace nb = nanobind;
@@ -97,17 +99,21 @@ std::optional<UrdfWorld> urdf_world_of(nb::handle world, nb::handle read_hull) {
     w.packages.emplace_back(folder);
   if (read_hull.is_none()) return w;
   w.hull = [read_hull](const std::filesystem::path& file, const Vec3d& scale) {
-    const nb::gil_scoped_acquire held;
-    try {
-      const nb::object found = read_hull(file.string(), nb::make_tuple(scale[0], scale[1], scale[2]));
-      const auto [rotation, position, corners, polygons, neighbours] =
-          nb::cast<std::tuple<Matrix, Vector, std::vector<Vector>, std::vector<std::pair<Vector, std::vector<int>>>,
-                              std::vector<std::vector<int>>>>(found);
-      MeshHull hull{{matrix3(rotation, "rotation"), vector3(position, "position")}, {}, {}, neighbours};
-      for (const Vector& r : corners) hull.corner.push_back(vector3(r, "a corner"));
-      for (const auto& [normal, corner] : polygons) hull.polygon.push_back({vector3(normal, "a normal"), corner});
-      return hull;
-    } catch (nb::python_error& e) { throw Error(nb::cast<std::string>(nb::str(e.value()))); }
+    return with_gil([&] {
+      try {
+        const nb::object found = read_hull(file.string(), nb::make_tuple(scale[0], scale[1], scale[2]));
+        const auto [rotation, position, corners, polygons, neighbours] =
+            nb::cast<std::tuple<Matrix, Vector, std::vector<Vector>, std::vector<std::pair<Vector, std::vector<int>>>,
+                                std::vector<std::vector<int>>>>(found);
+        MeshHull hull{{matrix3(rotation, "rotation"), vector3(position, "position")}, {}, {}, neighbours};
+        for (const Vector& r : corners) hull.corner.push_back(vector3(r, "a corner"));
+        for (const auto& [normal, corner] : polygons) hull.polygon.push_back({vector3(normal, "a normal"), corner});
+        return hull;
+      } catch (nb::python_error& e) {
+        if (e.matches(PyExc_KeyboardInterrupt)) throw Interruption{std::current_exception()};
+        throw Error(nb::cast<std::string>(nb::str(e.value())));
+      }
+    });
   };
   return w;
 }
@@ -341,8 +347,16 @@ void bind_robot(nb::module_& module) {
   FEATHERSTORM_FIELD(dof_q)
   FEATHERSTORM_FIELD(dof_parent)
   FEATHERSTORM_FIELD(row_start)
-  FEATHERSTORM_FIELD(column)
 #undef FEATHERSTORM_FIELD
+  // a chain of n joints has n^2 / 2 of them
+  robot.def_prop_ro(
+      "column",
+      [](const Robot& r) {
+        auto* all = new std::vector<std::int64_t>(r.model.column.begin(), r.model.column.end());
+        const nb::capsule owner(all, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+        return nb::ndarray<nb::numpy, std::int64_t>(all->data(), {all->size()}, owner);
+      },
+      nb::rv_policy::automatic);
 
   nb::class_<ModelBuilder>(module, "RobotBuilder", "Builds a Robot from links and joints given in any order.")
       .def(nb::init<std::string>(), nb::arg("name") = "robot")
@@ -405,7 +419,7 @@ void bind_robot(nb::module_& module) {
                                   .strict = strict,
                                   .armature = armature,
                                   .world = urdf_world_of(world, read_hull)};
-        const nb::gil_scoped_release others_go_on;
+        const WithoutGil others_go_on;
         return load(name_or_path, options);
       },
       nb::arg("name_or_path"), nb::arg("floating_base") = nb::none(), nb::arg("couple_mimics") = false,

@@ -12,6 +12,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "gil.h"
 #include "host/gradients/gradient_sequence.h"
 #include "host/gradients/world_gradients.h"
 #include "host/simulation/environment_sequence.h"
@@ -58,7 +59,7 @@ void draw(const PyControls& c, nb::object out, int threads) {
   m.name = "u", m.every_step = true;
   Controls controls = c.controls;
   controls.name = "u";
-  nb::gil_scoped_release release;
+  const WithoutGil without_gil;
   Sequence s(m.array.precision, threads);
   s.array("u", m.array.components);
   s.run(steps, m.array.instances, {}, {}, {m}, &controls);
@@ -77,7 +78,7 @@ class PySequence {
   void run(long steps, long instances, const PyRun::Arrays& in, nb::dict uniforms, const PyRun::Arrays& out,
            const PyControls* controls, std::uintptr_t stream) const {
     const PyRun run = prepare(steps, instances, in, uniforms, out, controls);
-    nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     run.run(reinterpret_cast<void*>(stream));
   }
   long components(const std::string& name) const { return sequence_.components(name); }
@@ -170,7 +171,7 @@ void bind_sequence(nb::module_& module) {
       .def("set", &PyRun::set, nb::arg("uniform"), nb::arg("numbers"), "Sets the numbers of a uniform array.")
       .def(
           "run", [](const PyRun& r, std::uintptr_t stream) { r.run(reinterpret_cast<void*>(stream)); },
-          nb::arg("stream") = 0, nb::call_guard<nb::gil_scoped_release>(), "Runs the sequence.");
+          nb::arg("stream") = 0, nb::call_guard<WithoutGil>(), "Runs the sequence.");
   nb::class_<PySequence>(module, "Sequence", "Stages of kernels over named arrays, run over a horizon.")
       .def("run", &PySequence::run, nb::arg("steps"), nb::arg("instances"), nb::arg("inputs"), nb::arg("uniforms"),
            nb::arg("outputs"), nb::arg("controls").none() = nb::none(), nb::arg("stream") = 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -132,12 +133,17 @@ class Model(Fixed):
         self.lower, self.upper = constant(robot.lower), constant(robot.upper)
         self.max_velocity, self.max_effort = constant(robot.max_velocity), constant(robot.max_effort)
         self.damping, self.friction, self.armature = map(constant, (robot.damping, robot.friction, robot.armature))
-        self.row_start, self.column = constant(robot.row_start), constant(robot.column)
+        self.row_start = constant(robot.row_start)
         self.dof_q, self.dof_parent = constant(robot.dof_q), constant(robot.dof_parent)
         self.bodies: tuple[dict[str, Any], ...] = tuple(robot.bodies)
         self.total_mass = sum(body["mass"] for body in self.bodies)
         # (name of the joint, first column) of each quaternion in q
         self.quaternions = tuple((b["joint"], b["quaternion"]) for b in self.bodies if b["quaternion"] is not None)
+
+    @cached_property
+    def column(self) -> npt.NDArray[Any]:
+        """Return the column of each entry of a packed M."""
+        return constant(self.robot.column)
 
     @property
     def ops(self) -> dict[str, Row]:
@@ -347,7 +353,7 @@ class Model(Fixed):
         )
 
 
-def constant(numbers: list[Any]) -> npt.NDArray[Any]:
+def constant(numbers: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return a read-only array."""
     array = np.array(numbers)
     array.flags.writeable = False

@@ -16,6 +16,7 @@ import numpy as np
 from .. import _featherstorm
 from .._optional import mujoco
 from .mjcf_sensors import is_framed_in_python, measurable, with_sensors
+from .model_files import expect_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,8 +43,10 @@ class ModelFile(NamedTuple):
 def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_featherstorm.Robot, ModelFile]:
     """Load the robot of an MJCF file.
 
-    Errors: ImportError without the package mujoco, ValueError for unsupported elements.
+    Errors: ImportError without the package mujoco, ValueError for unsupported elements, and for a file, among those
+    that it names, that is a pipe or a device.
     """
+    expect_files(path)
     try:
         compiled = mujoco.MjModel.from_xml_path(os.fspath(path))
     except ValueError as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import viewing
 from .._optional import mujoco
+from .._robot.model_files import expect_files
 from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
@@ -137,6 +138,7 @@ def begin_batch(options: argparse.Namespace) -> tuple[Batch, Callable[[Any], obj
 
     if not os.path.exists(options.robot):
         raise FileNotFoundError(f"there is no file {options.robot}")
+    expect_files(options.robot)
     try:
         m = mujoco.MjModel.from_xml_path(options.robot)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -43,7 +44,7 @@ from .results import Results, device_giver, giver
 from .storage import Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -249,9 +250,10 @@ class EnvBatch(Fixed):
         if r.actions:
             inputs.append((ACTION, call.library.memory(given, shape), 0, r.actions, False))
         outputs = self.storage.bound([*(name for name in state if name != KEY), *self.told])
-        self.kernels.stepping.run(
-            1, self.num_envs, inputs, self.kernels.uniforms, outputs, None, self.stream_of(call.library)
-        )
+        with self.all_or_none():
+            self.kernels.stepping.run(
+                1, self.num_envs, inputs, self.kernels.uniforms, outputs, None, self.stream_of(call.library)
+            )
         tell_notices(self.model)
         return self.results(actions).step()
 
@@ -284,6 +286,15 @@ class EnvBatch(Fixed):
         if not self._begun:
             raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
         return collect(self, int(steps), policy, weights or {}, finals, keep)
+
+    @contextlib.contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """Require reset() after an interrupted run, which has moved some environments and not others."""
+        try:
+            yield
+        except BaseException:
+            self._begun = False
+            raise
 
     def pull_back(self, got: Collected) -> PullBack:
         """Return the derivatives of the results of `collect(..., keep=True)` with respect to its actions.

@@ -128,7 +128,8 @@ def collect(
         written.append(kept[DONE].written(DONE))
     outputs = [*storage.bound([] if keep else moved), *(x for x in written if x[3])]
     uniforms = {**batch.kernels.uniforms, **numbers_of(made.weights, values)}
-    sequence.run(T, batch.num_envs, inputs, uniforms, outputs, None, batch.library.stream)
+    with batch.all_or_none():
+        sequence.run(T, batch.num_envs, inputs, uniforms, outputs, None, batch.library.stream)
     tell_notices(batch.model)
     for name, x in going.items():
         storage.put(name, x.last())

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._robot.model_files import expect_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -87,10 +89,11 @@ def read_arrays(
 
     No code in the file is executed, and at most `largest` bytes are decompressed.
 
-    Errors: FileNotFoundError; ValueError for another kind of file, or one that is damaged, too large or of a later
-    format.
+    Errors: FileNotFoundError; ValueError for another kind of file, or one that is damaged, too large, of a later
+    format, or no regular file.
     """
     path = os.fspath(path)
+    expect_file(path)
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:

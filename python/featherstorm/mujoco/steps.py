@@ -176,7 +176,11 @@ class Steps(Observations):
         if self.engine.has_histories:
             nstep = 1
         self.before_numbers[...] = memory.state[:, : self.before_numbers.shape[1]]
-        bad = engine.moves and self.step_in_place(nstep, found)
+        try:
+            bad = engine.moves and self.step_in_place(nstep, found)
+        except BaseException:  # Ctrl-C: some simulations have done the steps
+            memory.state[:, : self.before_numbers.shape[1]] = self.before_numbers
+            raise
         self.repeated = self.repeat(np.flatnonzero(self.odd_numbers), nstep, names) if bad else None
         memory.advance_time(nstep, self.step_length())
         if self.repeated is not None:

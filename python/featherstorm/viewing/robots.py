@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from .._robot.mjcf import Names
+from .._robot.model_files import expect_files
 from ..operations import forward_kinematics
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def look(model: Model, file: str | None = None) -> tuple[Any, list[str]]:
     file   the URDF or MJCF file; None: the file of the built-in robot with this name, or else only sticks
     """
     if file and file.lower().endswith((".xml", ".mjcf")):
+        expect_files(file)
         m = mujoco.MjModel.from_xml_path(file)
         return m, Names(m).body
     places, turns = (x[0] for x in forward_kinematics(model, model.q0[None].astype(np.float64)))
@@ -53,6 +55,7 @@ def built_in(name: str) -> str | None:
 def of_urdf(file: str, model: Model, with_meshes: bool) -> Any | None:
     """Return the file as read by MuJoCo's compiler, or None if the compiler cannot read it."""
     try:
+        expect_files(file)
         spec = mujoco.MjSpec.from_file(file)
         compiler = spec.compiler
         compiler.discardvisual, compiler.fusestatic, compiler.balanceinertia = False, False, True

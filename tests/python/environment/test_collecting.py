@@ -1,6 +1,9 @@
 """Steps with the policy among the stages, against the same steps one by one."""
 
 import itertools
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -154,3 +157,20 @@ def test_what_was_kept_of_others_is_refused(robot):
         Slider(robot).batch(B, dtype="float64").restore(kept)
     with pytest.raises(ValueError, match=r"restore: arrays are q, .*, expected q, .* as Slider has"):
         batch.restore({name: x for name, x in kept.items() if name != "v"})
+
+
+def test_an_interrupted_collection_requires_a_reset(robot):
+    batch = Slider(robot).batch(1000, seed=6)
+    batch.reset()
+    batch.collect(2, policy, weights(0), finals=False)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        batch.collect(20_000, policy, weights(0), finals=False)
+    timer.join()
+    with pytest.raises(RuntimeError, match=r"collect\(\) before reset\(\)"):
+        batch.collect(2, policy, weights(0))
+    other = Slider(robot).batch(1000, seed=7)
+    other.reset(), batch.reset(seed=7)
+    got, expected = (b.collect(5, policy, weights(0)).observations["actor"] for b in (batch, other))
+    np.testing.assert_array_equal(got, expected)
