@@ -38,8 +38,8 @@ Eigen::MatrixXd inverse_of(const Robot& robot) {
   return M.inverse();
 }
 
-class InverseInertiaOf : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Robots, InverseInertiaOf, testing::ValuesIn(robots()), [](const auto& p) { return p.param; });
+class InverseInertiaOf : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Robots, InverseInertiaOf, ::testing::ValuesIn(robots()), [](const auto& p) { return p.param; });
 
 TEST_P(InverseInertiaOf, AgreesWithTheInverseOfTheMatrix) {
   const Robot robot = load(GetParam());
