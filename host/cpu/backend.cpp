@@ -1,9 +1,5 @@
 // The table of one library of kernels.
-#include "core/model/model.h"
-#include "host/contacts/solver_data.h"
-#include "host/memory/cpu_library.h"
 #include "host/memory/kernel.h"
-#include "host/simulation/world_data.h"
 #include "host/table/ops.h"
 
 namespace featherstorm {
@@ -32,13 +28,4 @@ extern "C" __attribute__((visibility("default"))) const featherstorm::KernelTabl
     return KernelTable{FEATHERSTORM_ISA, FEATHERSTORM_WIDTH, FEATHERSTORM_WIDTH / 2, op_count, entries};
   }();
   return &table;
-}
-
-extern "C" __attribute__((visibility("default"))) const featherstorm::LibraryLayout* featherstorm_layout() {
-  using namespace featherstorm;
-  static constexpr LibraryLayout layout{{sizeof(Model<float>), sizeof(Model<double>)},
-                                        {sizeof(ContactSolver<float>), sizeof(ContactSolver<double>)},
-                                        op_count,
-                                        sizeof(WorldData)};
-  return &layout;
 }

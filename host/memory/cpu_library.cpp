@@ -86,13 +86,13 @@ const Library& library(const std::string& name) {
 
 const KernelTable* cpu_kernels(const std::string& name) { return library(name).kernels; }
 const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, const long* solver) {
-  const Library& l = library(isa);
+  const Library& l = library(isa + "_world");
   if (l.layout && !std::equal(solver, solver + 2, l.layout->solver)) throw_other_build(l);
   return l.solver[static_cast<int>(text)];
 }
 
 const SolverTable* cpu_world(const std::string& isa, WorldKernel text, long world) {
-  const Library& l = library(isa);
+  const Library& l = library(isa + "_world");
   if (l.layout && l.layout->world != world) throw_other_build(l);
   return l.world[static_cast<int>(text)];
 }

@@ -34,7 +34,8 @@ struct SolverTable {
   Kernel in_float, in_double;
   int float_width, double_width;
 };
-// The solver of "avx512", "avx2" or "base", loaded once per process; null if it is not installed. solver: as in
+// The solver of "avx512", "avx2" or "base", from libfeatherstorm_cpu_<isa>_world.so, which only worlds need. It is loaded
+// once per process; null if it is not installed. solver: as in
 // LibraryLayout. Throws Error as cpu_kernels.
 const SolverTable* cpu_solver(const std::string& isa, SolverAlgorithm text, const long* solver);
 

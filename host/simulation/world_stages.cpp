@@ -102,7 +102,7 @@ Stage stage_of(const WorldData& data, WorldKernel text, const std::string& isa, 
   const SolverTable* table = cpu_world(isa, text, sizeof(WorldData));
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
-                ".so was not found; `./featherstorm setup` builds it");
+                "_world.so was not found; `./featherstorm setup` builds it");
   const bool single = precision == Precision::float32;
   const auto kept = std::make_shared<WorldData>(data);
   BoundKernel kernel{single ? table->in_float : table->in_double, kept.get(),

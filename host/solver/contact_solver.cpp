@@ -273,7 +273,7 @@ ContactSolverStage contact_solver(const Model<double>& model, const WorldProgram
   const SolverTable* table = cpu_solver(isa, text, sizes);
   if (!table)
     throw Error("the library of CPU kernels libfeatherstorm_cpu_" + isa +
-                ".so was not found; `./featherstorm setup` builds it");
+                "_world.so was not found; `./featherstorm setup` builds it");
   return precision == Precision::float32
              ? stage_of<float>(model, programs, table->in_float, table->float_width, options, text)
              : stage_of<double>(model, programs, table->in_double, table->double_width, options, text);

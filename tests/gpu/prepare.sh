@@ -26,12 +26,12 @@ prepare() {
   rm -rf "$gathered" && mkdir -p "$gathered" "$out"
   rm -f "$out"/{programs,peers}.tar.xz* "$out/info.txt"
 
-  local targets=(test_device featherstorm_cpu_{base,book} bench_peer_featherstorm _featherstorm)
+  local targets=(test_device featherstorm_cpu_{base,base_world,book} bench_peer_featherstorm _featherstorm)
   targets+=(gpu_{specialised,ceilings,rollouts,bench})
   if ((fake_cuda)); then
     targets+=(fake_cuda fake_cuda_nvrtc)
   else
-    targets+=(featherstorm_cuda featherstorm_cpu_{avx2,avx512})
+    targets+=(featherstorm_cuda featherstorm_cpu_{avx2,avx512}{,_world})
   fi
   configure
   cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}" >&2
