@@ -7,7 +7,7 @@
 //   Simulation  the state of a batch, stepped with contacts, actuators and sensors
 //   Rollout     control sequences over a horizon, with costs, for planning
 //   Planner     predictive sampling, MPPI and the cross-entropy method over a Rollout
-//   Ilqr        plans by gradients, iterative LQR with bounds, for costs that are residuals
+//   Ilqr        plans by gradients, iterative LQR with bounds, for costs and residuals
 //   Receding    a planner in a thread of its own, for a robot in real time
 //   Reduction   least values and weighted means over samples, for planners of your own
 //   Error       thrown for a wrong argument, before anything is written

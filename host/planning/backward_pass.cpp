@@ -89,7 +89,7 @@ std::optional<BackwardPass> backward_pass(const std::vector<QuadraticStep>& step
   const VectorXd none = VectorXd::Constant(m, std::numeric_limits<double>::infinity());
   for (std::size_t t = steps.size(); t-- > 0;) {
     const QuadraticStep& s = steps[t];
-    const VectorXd g = s.J.transpose() * s.r + s.F.transpose() * V_x;
+    const VectorXd g = s.g + s.F.transpose() * V_x;
     VF.setZero(), H.setZero();
     products.add(V_xx, s.F, VF);
     products.add_transposed(s.J, s.J, true, H);

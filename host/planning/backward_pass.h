@@ -1,7 +1,7 @@
-// The backward pass of iterative LQR with bounds on the controls (box-DDP), for costs that are sums of squares.
+// The backward pass of iterative LQR with bounds on the controls (box-DDP), about a plan.
 //
-//   z = (x, u),  dx_next = F dz,  cost of the step r^T r / 2 with dr = J dz                       Gauss-Newton
-//   g = J^T r + F^T V_x,   H = J^T J + F^T V_xx F,   Q(dz) = g^T dz + dz^T H dz / 2
+//   z = (x, u),  dx_next = F dz,  cost of the step g^T dz + dz^T J^T J dz / 2       g, J: cost_derivatives.h
+//   g + F^T V_x -> g,   H = J^T J + F^T V_xx F,   Q(dz) = g^T dz + dz^T H dz / 2
 //   k = argmin Q over lower <= u + k <= upper at dx = 0,   K = -H_uu^-1 H_ux for the controls that are free, else 0
 //   V_x = g_x + K^T H_uu k + K^T g_u + H_xu k,   V_xx = H_xx + K^T H_uu K + K^T H_ux + H_xu K
 //
@@ -14,10 +14,10 @@
 
 namespace featherstorm {
 
-// A step about which a plan is improved. n: size of dx, m: of u. F (n, n + m), J (R, n + m), r (R).
+// A step about which a plan is improved. n: size of dx, m: of u. F (n, n + m), J (R, n + m), g (n + m).
 struct QuadraticStep {
   Eigen::MatrixXd F, J;
-  Eigen::VectorXd r;
+  Eigen::VectorXd g;
 };
 
 struct BackwardPass {

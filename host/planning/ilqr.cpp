@@ -78,13 +78,10 @@ Stepping with_all_sweeps(Stepping s) {
 }
 
 Stepping stepping_for(Evaluator& e, const RolloutOptions& o) {
-  require(!o.cost && !o.terminal, "the rollout has a cost besides its residual, expected residuals alone");
   Stepping s = stepping_of(e, "Ilqr", o.stepping);
   s.solver = solver_options(e.robot().model, Precision::float64, s.solver.rigid);
   return s;
 }
-
-long size_of(const Program& p) { return p.outputs.empty() ? 0 : p.outputs[0].size; }
 
 // Components of a row (1 or B, n), of an array on the host in double precision.
 std::vector<double> row_of(const ArrayRef& a, long n, const char* name) {
@@ -129,8 +126,6 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
             : stepping.op == "world"        ? nv_
             : stepping.op == "contact_step" ? 3 * e.robot().model.contacts.nc
                                             : 0),
-      residuals_(size_of(stages_.residual)),
-      last_residuals_(size_of(stages_.terminal_residual)),
       steps_(rollout_sequence(e, with_all_sweeps(stepping), Precision::float64, stages_, {}, true)),
       search_(rollout_sequence(e, stepping, Precision::float64, stages_,
                                feedback_of(e.robot(), options_, static_cast<int>(m_), static_cast<int>(na_)))),
@@ -138,7 +133,8 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
              Precision::float64) {
   require(stepping.op != "loop_step" && stepping.op != "coupled_step",
           e.robot().name + " carries loops or couplings, whose coordinates are not free");
-  require(residuals_ + last_residuals_ > 0, "the rollout has no residual, expected the cost as a residual");
+  require(!stages_.cost.outputs.empty() || !stages_.terminal.outputs.empty(),
+          "the rollout has no cost, expected a cost or a residual");
   require(m_ > 0, "the rollout has no controls");
   const long T = options_.horizon, S = options_.step_sizes;
   const auto state = [&](long rows, long steps) {
@@ -146,7 +142,8 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
   };
   begin_ = state(rows_, 1), end_ = state(rows_, 1), moved_ = array(rows_, nv_), u_ = array(rows_, m_);
   p_ = array(rows_, stages_.parameters), time_ = array(rows_, 1), time_next_ = array(rows_, 1);
-  residual_ = array(rows_, residuals_), last_residual_ = array(rows_, last_residuals_);
+  cost_ = cost_of(stages_.cost, stages_.residual, T);
+  last_cost_ = cost_of(stages_.terminal, stages_.terminal_residual, 1);
   first_ = state(1, 1), states_ = state(S, T);
   alpha_ = array(S, 1), costs_ = array(S, 1), used_ = array(S, T * m_);
   begin_solution_ = array(rows_, warm_), solution_ = array(S, T * warm_);

@@ -1,15 +1,16 @@
 // Plans by gradients, in receding horizon: iterative LQR with bounds on the controls (box-DDP).
 //
-//   minimise sum_t r(x_t+1, u_t)^T r / 2 + r_T(x_T)^T r_T / 2    over u_0 ... u_T-1, lower <= u <= upper
+//   minimise sum_t l(x_t+1, u_t) + l_T(x_T)    over u_0 ... u_T-1, lower <= u <= upper
 //
 //   Ilqr planner(evaluator, {.stepping = {.dt = 0.02}, .residual = ...}, {.horizon = 25});
 //   u = planner.command({.q = q.ref(), .v = v.ref()}, t);     // improves the plan; the control at the time t
 //
 // An iteration:
 //
-// - F = d x_t+1 / d(x_t, u_t) and J = dr / d(x_t, u_t) of all steps, by differences: one batch of T (1 + 2 nv + na + m)
-//   control steps. They are derivatives of what the rollout does, whatever its law of contacts, control function and
-//   sensors are.
+// - F = d x_t+1 / d(x_t, u_t) of all steps, by differences: one batch of T (1 + 2 nv + na + m) control steps. They are
+//   derivatives of what the rollout does, whatever its law of contacts, control function and sensors are.
+// - Derivatives of the costs by their traces (cost_derivatives.h). Where costs are residuals, l = r^T r / 2, second
+//   derivatives are those of Gauss-Newton. Else they are those of l without its negative curvature.
 // - k, K of all steps (backward_pass.h).
 // - u = clip(u_t + alpha k_t + K_t (x (-) x_t)) for all step sizes alpha: one rollout. The best one is the next plan.
 //
@@ -19,6 +20,8 @@
 //
 // Tassa, Mansard, Todorov 2014; Howell et al. 2022 (MuJoCo MPC) for differences and parallel step sizes.
 #pragma once
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,7 +40,7 @@ struct IlqrOptions {
   std::vector<double> lower{}, upper{};  // bounds of the controls, m numbers or one; empty: none
   double tolerance = 1e-6;               // a call ends when it expects to lower the cost by less than this share of it
   int step_sizes = 16;                   // alpha from 1 down to 1e-3, in equal ratios
-  double difference = 1e-6;              // changes of x and u that derivatives are computed from
+  double difference = 1e-6;              // changes of x and u that F is computed from
   int device = on_host;                  // where control steps and rollouts run
 };
 
@@ -56,8 +59,8 @@ struct IlqrPlan {
 class Ilqr {
  public:
   // The evaluator must outlive this object. The precision and observe of the rollout are not used. Throws the errors of
-  // Rollout, and Error for options, for a rollout without residuals or with a cost besides them, and for a robot with
-  // loops or couplings, whose coordinates are not free.
+  // Rollout, and Error for options, for a rollout without costs, and for a robot with loops or couplings, whose
+  // coordinates are not free.
   Ilqr(Evaluator& evaluator, const RolloutOptions& rollout, const IlqrOptions& options);
   // The same for functions that have been traced already.
   Ilqr(Evaluator& evaluator, const Stepping& stepping, RolloutStages stages, const IlqrOptions& options);
@@ -98,6 +101,10 @@ class Ilqr {
               void* stream);
   void take(long sample);
   std::vector<QuadraticStep> linearise(const RolloutArrays& given, double t, void* stream);
+  struct Cost;
+  std::shared_ptr<const Cost> cost_of(const Program& cost, const Program& residual, long steps);
+  void evaluate(const Cost& cost, const RolloutArrays& given, void* stream) const;
+  const Mirrored& of_batch(const std::string& name) const;
   std::vector<SequenceMemory> parameters_of(const RolloutArrays& given, long instances) const;
 
   Evaluator& evaluator_;
@@ -108,15 +115,16 @@ class Ilqr {
   long nq_, nv_, na_, m_, n_, rows_;  // n: of dx; rows: of a batch of steps
   const char* warm_name_;             // the solution of the contacts' solver
   long warm_;                         // its size
-  long residuals_, last_residuals_;
   Sequence steps_, search_;
   SampledPlan timed_;
   double t_ = 0;
   IlqrPlan plan_;
   std::vector<double> solutions_;  // (T + 1, warm_) before the steps of the plan, and behind it
   State begin_, end_;              // of the batch of steps
-  Mirrored moved_, u_, p_, time_, time_next_, residual_, last_residual_, begin_solution_;
-  State first_, states_;  // of the rollouts
+  Mirrored moved_, u_, p_, time_, time_next_, begin_solution_;
+  std::shared_ptr<const Cost> cost_, last_cost_;  // null: there is none
+  std::map<std::string, Mirrored> read_;          // arrays of the batch of steps that costs read
+  State first_, states_;                          // of the rollouts
   Mirrored alpha_, costs_, used_, solution_;
 };
 

@@ -1,12 +1,21 @@
-// The batch of changed control steps from which iLQR takes derivatives (ilqr.h).
+// The quadratic models of a plan's steps for iLQR: a batch of changed control steps, and the costs' derivatives (ilqr.h).
 #include <algorithm>
 
 #include "host/memory/device.h"
-#include "host/planning/backward_pass.h"
+#include "host/planning/cost_derivatives.h"
 #include "host/planning/ilqr.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
+
+// The derivatives of a cost, the kernel that computes them, and its arrays, whose rows are the last steps of a plan.
+struct Ilqr::Cost {
+  CostDerivatives derivatives;
+  long steps;
+  Sequence kernel;
+  std::map<std::string, Mirrored> in{};
+  Mirrored value{}, slopes{};
+};
 
 Ilqr::Mirrored Ilqr::array(long instances, long components) const {
   Mirrored a{Buffer(Precision::float64, instances, components), {}};
@@ -32,6 +41,55 @@ std::vector<SequenceMemory> Ilqr::parameters_of(const RolloutArrays& given, long
     found.push_back({name, row});
   }
   return found;
+}
+
+// The array of the batch of steps, as it is at the end of the steps.
+const Ilqr::Mirrored& Ilqr::of_batch(const std::string& name) const {
+  if (name == "q") return begin_.q;  // linearise() computes the next positions there
+  if (name == "v") return end_.v;
+  if (name == "act") return end_.act;
+  if (name == "u") return u_;
+  if (name == "p") return p_;
+  if (name == "t_next") return time_next_;
+  return read_.at(name);
+}
+
+std::shared_ptr<const Ilqr::Cost> Ilqr::cost_of(const Program& cost, const Program& residual, long steps) {
+  if (cost.outputs.empty()) return nullptr;
+  const std::vector<std::string> parameters = evaluator_.parameters();
+  std::vector<std::string> fixed = parameters;
+  fixed.insert(fixed.end(), {"p", "t_next"});
+  const bool squares = !residual.outputs.empty();
+  auto made = std::make_shared<Cost>(CostDerivatives(evaluator_.robot(), squares ? residual : cost, squares,
+                                                     static_cast<int>(m_), static_cast<int>(na_), fixed),
+                                     steps, Sequence(Precision::float64, evaluator_.threads(), evaluator_.isa()));
+  const CostDerivatives& d = made->derivatives;
+  for (const Program::Array& a : d.read())
+    if (!read_.contains(a.name)) read_.emplace(a.name, array(rows_, a.size));
+  for (const Program::Array& a : d.program().inputs) {
+    made->kernel.array(a.name, a.size);
+    if (!std::ranges::count(parameters, a.name)) made->in.emplace(a.name, array(steps, a.size));
+  }
+  for (const Program::Array& a : d.program().outputs) made->kernel.array(a.name, a.size);
+  made->kernel.stage(stage_of(evaluator_, Precision::float64, d.program()));
+  made->value = array(steps, d.values()), made->slopes = array(steps, d.slopes());
+  return made;
+}
+
+void Ilqr::evaluate(const Cost& cost, const RolloutArrays& given, void* stream) const {
+  const long each = 1 + n_ + m_, first = options_.horizon - cost.steps;
+  std::vector<SequenceMemory> in = parameters_of(given, cost.steps), out = {{"value", cost.value.ref()}};
+  std::erase_if(in, [&](const SequenceMemory& m) { return cost.kernel.components(m.name) < 0; });
+  for (const auto& [name, array] : cost.in) {
+    const Mirrored& from = of_batch(name);
+    for (long c = 0; c < array.here.ref().components; c++)
+      for (long k = 0; k < cost.steps; k++) array.column(c)[k] = from.column(c)[(first + k) * each];
+    send(array, stream);
+    in.push_back({name, array.ref()});
+  }
+  if (cost.derivatives.slopes() > 0) out.push_back({"slopes", cost.slopes.ref()});
+  cost.kernel.run(1, cost.steps, in, {}, out, nullptr, stream);
+  fetch(cost.value, stream), fetch(cost.slopes, stream);
 }
 
 std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t, void* stream) {
@@ -76,8 +134,7 @@ std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t,
   out = {{"q", begin_.q.ref()}, {"v", end_.v.ref()}};
   if (warm_ > 0) in.push_back({warm_name_, begin_solution_.ref()});
   if (na_ > 0) in.push_back({"act", begin_.act.ref()}), out.push_back({"act", end_.act.ref()});
-  if (residuals_ > 0) out.push_back({"residual", residual_.ref()});
-  if (last_residuals_ > 0) out.push_back({"terminal_residual", last_residual_.ref()});
+  for (const auto& [name, array] : read_) out.push_back({name, array.ref()});
   steps_.run(1, rows_, in, stepping_.uniforms, out, nullptr, stream);
   fetch(begin_.q, stream);  // the next positions
   for (long c = 0; c < nq_; c++)
@@ -86,21 +143,42 @@ std::vector<QuadraticStep> Ilqr::linearise(const RolloutArrays& given, double t,
   RunOptions plain;
   plain.stream = stream;
   evaluator_.run("difference", with_parameters({end_.q.ref(), begin_.q.ref()}), {moved_.ref()}, plain);
-  for (const Mirrored* a : {&moved_, &end_.v, &end_.act, &residual_, &last_residual_}) fetch(*a, stream);
+  for (const Mirrored* a : {&moved_, &end_.v, &end_.act}) fetch(*a, stream);
+  for (const auto& [name, array] : read_) fetch(array, stream);
+
+  for (const Cost* cost : {cost_.get(), last_cost_.get()})
+    if (cost) evaluate(*cost, given, stream);
 
   std::vector<QuadraticStep> steps(static_cast<std::size_t>(T));
   for (long k = 0; k < T; k++) {
     QuadraticStep& s = steps[static_cast<std::size_t>(k)];
-    const long added = k + 1 == T ? last_residuals_ : 0, first = k * each;
-    s.F.resize(n_, n_ + m_), s.J.resize(residuals_ + added, n_ + m_), s.r.resize(residuals_ + added);
-    const auto rows_of = [&](const Mirrored& from, long n, auto& to, long row) {
-      for (long c = 0; c < n; c++)
-        for (long j = 0; j < n_ + m_; j++) to(row + c, j) = (from.column(c)[first + 1 + j] - from.column(c)[first]) / h;
+    const long first = k * each;
+    const auto set_rows = [&](const Mirrored& from, Eigen::MatrixXd& to, long row) {
+      for (long c = 0; c < from.here.ref().components; c++) {
+        const double* x = from.column(c) + first;
+        for (long j = 0; j < n_ + m_; j++) to(row + c, j) = (x[1 + j] - x[0]) / h;
+      }
     };
-    rows_of(moved_, nv_, s.F, 0), rows_of(end_.v, nv_, s.F, nv_), rows_of(end_.act, na_, s.F, 2 * nv_);
-    rows_of(residual_, residuals_, s.J, 0), rows_of(last_residual_, added, s.J, residuals_);
-    for (long c = 0; c < residuals_; c++) s.r[c] = residual_.column(c)[first];
-    for (long c = 0; c < added; c++) s.r[residuals_ + c] = last_residual_.column(c)[first];
+    s.F.resize(n_, n_ + m_), s.J.resize(0, n_ + m_), s.g.setZero(n_ + m_);
+    set_rows(moved_, s.F, 0), set_rows(end_.v, s.F, nv_), set_rows(end_.act, s.F, 2 * nv_);
+    for (const Cost* cost : {cost_.get(), last_cost_.get()}) {
+      const long row = cost ? k - (T - cost->steps) : -1;
+      if (row < 0) continue;
+      // dw / d(x, u) of what the cost reads
+      long width = n_ + m_;
+      for (const Program::Array& a : cost->derivatives.read()) width += a.size;
+      Eigen::MatrixXd W = Eigen::MatrixXd::Zero(width, n_ + m_);
+      W.topRows(n_) = s.F;
+      W.block(n_, n_, m_, m_).setIdentity();
+      long next = n_ + m_;
+      for (const Program::Array& a : cost->derivatives.read()) set_rows(read_.at(a.name), W, next), next += a.size;
+      const auto row_of = [&](const Mirrored& from) {
+        std::vector<double> x;
+        for (long c = 0; c < from.here.ref().components; c++) x.push_back(from.column(c)[row]);
+        return x;
+      };
+      cost->derivatives.add(row_of(cost->value), row_of(cost->slopes), W, s);
+    }
   }
   return steps;
 }

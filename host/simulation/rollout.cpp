@@ -122,8 +122,9 @@ RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& o, bool w
       return o.terminal_residual ? cost + half_square(last_residual(r)) : cost;
     });
   if (o.observe) note(s.observe, "observe", "observation", [&](Recording& r) { return o.observe(r.x, r.u, r.t, r.p); });
-  if (o.residual) note(s.residual, "residual", "residual", residual);
-  if (o.terminal_residual) note(s.terminal_residual, "terminal_residual", "terminal_residual", last_residual);
+  if (o.residual && !o.cost) note(s.residual, "residual", "residual", residual);
+  if (o.terminal_residual && !o.terminal)
+    note(s.terminal_residual, "terminal_residual", "terminal_residual", last_residual);
   return s;
 }
 
@@ -161,9 +162,7 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
   s.array("total", 1), s.array("total_next", 1);
   declare("p", stages.parameters, stages.shared_parameters && !one_step);
   declare("t", 1, !one_step), declare("t_next", 1, !one_step);
-  const Program* noted[] = {&stages.observe, &stages.residual, &stages.terminal_residual};
-  for (const Program* p : noted)
-    if (recorded(*p) && (p != &stages.observe) == one_step) s.array(p->outputs[0].name, p->outputs[0].size);
+  if (recorded(stages.observe) && !one_step) s.array("observation", stages.observe.outputs[0].size);
   for (const Program::Array& a : feedback.inputs)
     if (a.name != "q" && a.name != "v" && a.name != "act") declare(a.name.c_str(), a.size, a.uniform);
 
@@ -185,11 +184,7 @@ Sequence rollout_sequence(Evaluator& e, const Stepping& stepping, Precision prec
     append_step(s, e, stepping, precision, direct && !stepping.drives ? "u" : "tau",
                 direct && stepping.drives ? "u" : "target");
   }
-  if (one_step) {
-    for (const Program* p : {&stages.residual, &stages.terminal_residual})
-      if (recorded(*p)) s.stage(stage(*p));
-    return s;
-  }
+  if (one_step) return s;
   for (bool last : {false, true}) {
     const Program& p = last ? stages.terminal : stages.cost;
     if (!recorded(p)) continue;

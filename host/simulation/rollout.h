@@ -62,7 +62,7 @@ struct RolloutOptions {
   std::function<Expr(const TracedState& x, const Traced& u, Expr t, const Traced& p)> cost{};
   std::function<Expr(const TracedState& x, Expr t, const Traced& p)> terminal{};  // of the last state
   // Return residuals r of the same numbers as the cost, and of the last state. The cost of a control step also has
-  // r^T r / 2. Gradient methods (host/planning/ilqr.h) know costs by their residuals alone.
+  // r^T r / 2. Gradient methods (host/planning/ilqr.h) compute its curvature from dr alone.
   std::function<Traced(const TracedState& x, const Traced& u, Expr t, const Traced& p)> residual{};
   std::function<Traced(const TracedState& x, Expr t, const Traced& p)> terminal_residual{};
   // Return numbers to be stored for each control step, from the same x as the cost.
@@ -72,8 +72,8 @@ struct RolloutOptions {
 // Traced programs of a rollout; empty: absent.
 //
 //   inputs   q, v, u, p and the time: for control "t", the beginning of a control step; for others "t_next", its end
-//   outputs  tau and perhaps target; total_next from total; observation; residual, terminal_residual, whose squares the
-//            costs contain already
+//   outputs  tau and perhaps target; total_next from total; observation; residual, terminal_residual where half their
+//            squares are the whole cost
 //
 // With a model file's world they may also read act, qacc, ctrl, and the outputs of `at_solve` from the last substep
 // (world_sequence.h). A world requires control, and its output is ctrl.
@@ -90,8 +90,7 @@ RolloutStages rollout_stages(const Robot& robot, const RolloutOptions& options, 
 // world's step. Uniforms: t, t_next and those of the stepping operation. stepping.op may be "world".
 //
 //   feedback   program that computes u before `control`; its inputs besides the state are declared. Empty: u is given
-//   one_step   t, t_next and p are arrays: instances are steps at different times. The arrays residual and
-//              terminal_residual take the place of costs and observations
+//   one_step   t, t_next and p are arrays: instances are steps at different times, without costs and observations
 Sequence rollout_sequence(Evaluator& evaluator, const Stepping& stepping, Precision precision,
                           const RolloutStages& stages, const Program& feedback = {}, bool one_step = false);
 

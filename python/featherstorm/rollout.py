@@ -70,7 +70,7 @@ class Rollout(Fixed):
               of x. The costs of all control steps are added
     terminal  terminal(x, t, p): a number, added for the last state
     residual  residual(x, u, t, p): numbers r of the same arguments as the cost, whose r^T r / 2 is added to it; a
-              dict of arrays has a term of the cost for each name. `planning.ILQR` needs costs in this form
+              dict of arrays has a term of the cost for each name. `planning.ILQR` works best with costs in this form
     terminal_residual  terminal_residual(x, t, p): the same for the last state
     control   control(x, u, t, p): tau (nv), or (tau, q_target) of (nv) each, from the state at the beginning of the
               control step; held during its substeps. None: u is tau, or q_target where kp is given. With a world it

@@ -86,7 +86,7 @@ def programs_of(
         traces["control"] = trace("t", control)
 
     def add_cost(name: str, squares: str, of: Callable[..., Any]) -> None:
-        """Trace a cost with half the square of its residual, and that. of(f, x, u, t, p): call f."""
+        """Trace a cost with half the square of its residual; and a residual alone. of(f, x, u, t, p): call f."""
         scalar, residual = getattr(roll, name), getattr(roll, squares)
 
         def total(x: State, u: Symbols, t: Symbols, p: Symbols, recorded: _featherstorm.Trace) -> None:
@@ -104,7 +104,7 @@ def programs_of(
 
         if scalar is not None or residual is not None:
             traces[name] = trace("t_next", total)
-        if residual is not None:
+        if residual is not None and scalar is None:  # its squares are the whole cost
             traces[squares] = trace("t_next", noted)
 
     add_cost("cost", "residual", lambda f, x, u, t, p: f(x, u, t, p))

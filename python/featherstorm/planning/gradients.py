@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 
 
 class ILQR(Planner):
-    """Iterative LQR with bounds on the controls (box-DDP, Tassa et al. 2014), on a `Rollout` with residuals.
+    """Iterative LQR with bounds on the controls (box-DDP, Tassa et al. 2014), on a `Rollout` with a cost or residuals.
 
-        minimise sum_t r(x_t+1, u_t)^T r / 2 + r_T(x_T)^T r_T / 2     over U, lower <= U <= upper
-        u = clip(u_t + alpha k_t + K_t (x (-) x_t))                   K (nu, 2 nv + n_act), of linear models by differences
+        minimise sum_t l(x_t+1, u_t) + l_T(x_T)          over U, lower <= U <= upper
+        u = clip(u_t + alpha k_t + K_t (x (-) x_t))      K (nu, 2 nv + n_act)
 
     An iteration computes derivatives of all control steps of the plan from one batch of changed steps, whatever the
-    rollout's law of contacts, functions and sensors are; then one rollout tries all step sizes. It needs no noise, and
-    finds precise plans where costs are smooth; a plan that must find a new contact first is better sampled.
+    rollout's law of contacts, functions and sensors are. Derivatives of the costs are exact, by their traces:
+
+        residual r   l = r^T r / 2, l_w = J^T r, l_ww = J^T J with J = dr/dw       (Gauss-Newton)
+        cost l       l_w, and l_ww without its negative curvature; a residual besides a cost is part of l
+
+    w are the state, the controls and the sensors, forces and accelerations that the cost reads. Then one rollout tries
+    all step sizes. The method needs no noise, and finds precise plans where costs are smooth. A plan that must find a
+    new contact first is better sampled.
 
     iterations   at most, in a call
     tolerance    a call ends when it expects to lower the cost by less than this share of it
     step_sizes   alpha from 1 to 1e-3, in equal ratios
-    difference   changes of x and u that derivatives are computed from, in double precision
+    difference   changes of x and u that derivatives of control steps are computed from
 
     device       where control steps and rollouts run: "cpu", "cuda", ...; the states that a call gets are on the CPU
 
@@ -60,10 +66,8 @@ class ILQR(Planner):
     ) -> None:
         if not isinstance(rollout, Rollout):
             raise TypeError(f"ILQR: rollout is a {type(rollout).__name__}, expected a featherstorm.Rollout")
-        if rollout.residual is None and rollout.terminal_residual is None:
-            raise ValueError("ILQR: the rollout has no residual, expected one in place of a cost")
-        if rollout.cost is not None or rollout.terminal is not None:
-            raise ValueError("ILQR: the rollout has a cost besides its residual, expected residuals alone")
+        if all(f is None for f in (rollout.cost, rollout.terminal, rollout.residual, rollout.terminal_residual)):
+            raise ValueError("ILQR: the rollout has no cost, expected a cost or a residual")
         if not tolerance >= 0:
             raise ValueError(f"ILQR: tolerance is {tolerance}, expected 0 or more")
         if not difference > 0:

@@ -54,7 +54,12 @@ TEST(BackwardPass, IsTheLeastSquaresSolutionOfALinearSystem) {
   Random random;
   const long n = 4, m = 2, R = 5, T = 6;
   std::vector<QuadraticStep> steps;
-  for (long t = 0; t < T; t++) steps.push_back({0.5 * random(n, n + m), random(R, n + m), random(R, 1)});
+  std::vector<VectorXd> residuals;
+  for (long t = 0; t < T; t++) {
+    steps.push_back({0.5 * random(n, n + m), random(R, n + m), {}});
+    residuals.push_back(random(R, 1));
+    steps.back().g = steps.back().J.transpose() * residuals.back();
+  }
   const std::vector<VectorXd> u(T, VectorXd::Zero(m));
   const std::optional<BackwardPass> pass = backward_pass(steps, u, {}, {}, 0.0);
   ASSERT_TRUE(pass);
@@ -63,7 +68,7 @@ TEST(BackwardPass, IsTheLeastSquaresSolutionOfALinearSystem) {
   for (long t = 0; t < T; t++) {
     J.middleRows(t * R, R) = steps[t].J.leftCols(n) * moved;
     J.block(t * R, t * m, R, m) += steps[t].J.rightCols(m);
-    r.segment(t * R, R) = steps[t].r;
+    r.segment(t * R, R) = residuals[t];
     moved = (steps[t].F.leftCols(n) * moved).eval();
     moved.middleCols(t * m, m) += steps[t].F.rightCols(m);
   }
@@ -112,6 +117,37 @@ TEST(Ilqr, DrivesACartToAGoalWithinItsBounds) {
   EXPECT_TRUE(planner.last().converged);
 }
 
+// The same sum as a cost, or as a cost beside residuals: where residuals are linear, Gauss-Newton is exact.
+TEST(Ilqr, PlansTheSameForACostAsForItsResiduals) {
+  Evaluator evaluator(load("cartpole"), {.threads = 1});
+  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  RolloutOptions o = cart_to_half();
+  const auto residual = o.residual;
+  const auto last = o.terminal_residual;
+  const auto plan = [&] {
+    Ilqr planner(evaluator, o, {.horizon = 12, .iterations = 3, .tolerance = 0});
+    planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0);
+    return planner.last();
+  };
+  const IlqrPlan of_residuals = plan();
+  o.terminal_residual = {};
+  o.terminal = [&](const TracedState& x, Expr t, const Traced& p) {
+    const Traced r = last(x, t, p);
+    return 0.5 * (r[0] * r[0] + r[1] * r[1]);
+  };
+  o.residual = [&](const TracedState& x, const Traced& u, Expr t, const Traced& p) -> Traced {
+    return {residual(x, u, t, p)[0]};
+  };
+  o.cost = [&](const TracedState& x, const Traced& u, Expr t, const Traced& p) {
+    const Traced r = residual(x, u, t, p);
+    return 0.5 * (r[1] * r[1] + r[2] * r[2]);
+  };
+  const IlqrPlan of_costs = plan();
+  EXPECT_NEAR(of_costs.cost, of_residuals.cost, 1e-9 * of_residuals.cost);
+  EXPECT_LT(testing::farthest(of_costs.u, of_residuals.u), 1e-6);
+  EXPECT_LT(testing::farthest(of_costs.gains, of_residuals.gains), 1e-6);
+}
+
 TEST(Ilqr, LeavesAPlanWithoutAFiniteCostAsItWas) {
   Evaluator evaluator(load("cartpole"), {.threads = 1});
   Ilqr planner(evaluator, cart_to_half(), {.horizon = 8});
@@ -131,12 +167,9 @@ TEST(Ilqr, NamesWhatItRefuses) {
       ADD_FAILURE() << why;
     } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what(); }
   };
-  RolloutOptions no_residual = cart_to_half();
-  no_residual.residual = {}, no_residual.terminal_residual = {};
-  refuses(no_residual, {.horizon = 8}, "the rollout has no residual");
-  RolloutOptions with_cost = cart_to_half();
-  with_cost.cost = [](const TracedState& x, const Traced&, Expr, const Traced&) { return x.q[0]; };
-  refuses(with_cost, {.horizon = 8}, "the rollout has a cost besides its residual");
+  RolloutOptions no_cost = cart_to_half();
+  no_cost.residual = {}, no_cost.terminal_residual = {};
+  refuses(no_cost, {.horizon = 8}, "the rollout has no cost, expected a cost or a residual");
   refuses(cart_to_half(), {.horizon = 0}, "horizon is 0, expected 1 or more");
   refuses(cart_to_half(), {.horizon = 8, .lower = {0, 0}}, "lower has 2 numbers, expected 1 or 1");
   refuses(cart_to_half(), {.horizon = 8, .lower = {1}, .upper = {0}}, "lower is above upper");

@@ -74,11 +74,87 @@ def test_a_plan_is_a_minimum():
     np.testing.assert_allclose(planner.states[1:], roll(START, U[None], p=GOAL, states=True).states[0], atol=1e-12)
 
 
+def test_a_plan_of_a_cost_is_a_minimum():
+    """The plan of half a sum of squares of linear residuals is that of the residuals."""
+
+    def far(x, u, t, p):
+        return 1 - np.cos(x.q[0] - p[0]) + 0.1 * np.exp(x.q[0] * np.sin(x.q[1])) + 0.01 * x.v @ x.v
+
+    roll = fs.Rollout(
+        fs.load("cartpole"), DT, cost=far, residual=lambda x, u, t, p: 0.03 * u, control=cart_alone,
+        terminal_residual=at_goal,
+    )  # fmt: skip
+    planner = ILQR(roll, T, 1, iterations=60, tolerance=1e-10)
+    U = planner.plan(START, p=GOAL)
+    assert planner.done[1] and planner.cost == pytest.approx(cost_of(roll, U), rel=1e-12)
+    assert np.abs(gradient(roll, U)).max() < 1e-5 * np.abs(gradient(roll, np.zeros((T, 1)))).max()
+
+    def half_squares(terms):
+        return 0.5 * sum(np.sum(r * r) for r in terms.values())
+
+    of_cost = fs.Rollout(
+        roll.model, DT, cost=lambda *given: half_squares(to_goal(*given)),
+        terminal=lambda *given: half_squares(at_goal(*given)), control=cart_alone,
+    )  # fmt: skip
+    plans = [ILQR(r, T, 1, iterations=2, tolerance=0.0).plan(START, p=GOAL) for r in (hanging(), of_cost)]
+    np.testing.assert_allclose(plans[1], plans[0], atol=1e-6)
+
+
+PRESSED = """<mujoco>
+  <option timestep="0.01" integrator="implicitfast"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 0.1"/>
+    <body name="ball" pos="0 0 0.099">
+      <joint name="x" type="slide" axis="1 0 0"/>
+      <joint name="z" type="slide" axis="0 0 1"/>
+      <geom name="ball" size="0.1" mass="1"/>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="push" joint="x" kp="20" kv="2"/>
+    <motor name="press" joint="z"/>
+  </actuator>
+  <sensor><actuatorfrc name="force" actuator="push"/></sensor>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("squares", [True, False])
+def test_costs_read_what_a_world_computes(squares):
+    """Forces, accelerations and controls change with the state and the controls before the step."""
+    mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("mujoco.batch", reason="readings are texts of featherstorm.mujoco, which needs MuJoCo 4")
+
+    def parts(x, u, t, p):
+        force, pressed = x.sensor("force")[0], x.contact_force("ball")[2]
+        place = [x.q[0] - 0.2, 0.05 * x.qacc[0], 0.1 * (force - p[0]), 0.1 * (pressed - 12.0)]
+        return np.array([*place, *(0.1 * x.ctrl), *(0.02 * u)])
+
+    def cost(x, u, t, p):
+        r = parts(x, u, t, p)
+        return 0.5 * (r @ r)
+
+    model = fs.from_mujoco(mujoco.MjModel.from_xml_string(PRESSED))
+    roll = fs.Rollout(model, 0.02, **({"residual": parts} if squares else {"cost": cost}))
+    planner = ILQR(roll, 8, iterations=100, tolerance=1e-9)
+    x0, U = np.zeros(4), np.zeros((8, 2))
+
+    def slope(U):
+        moved = (U + 1e-5 * np.eye(16).reshape(16, 8, 2), U - 1e-5 * np.eye(16).reshape(16, 8, 2))
+        plus, minus = (np.asarray(roll(x0, V, p=GOAL).costs) for V in moved)
+        return np.abs(plus - minus).max() / 2e-5
+
+    begun = slope(U)
+    U = planner.plan(x0, p=GOAL)
+    assert planner.done[1] and slope(U) < 1e-4 * begun
+
+
 def test_a_call_ends_where_controls_cost_nothing():
     roll = fs.Rollout(fs.load("cartpole"), 0.02, residual=lambda x, u, t, p: x.q - 1, control=cart_alone)
     planner = ILQR(roll, 8, 1)
     planner.plan(np.zeros(4))
     assert planner.done[0] <= 10 and planner.cost < 8
+    flat = ILQR(fs.Rollout(roll.model, 0.02, cost=lambda x, u, t, p: 1 + 0 * u[0], control=cart_alone), 8, 1)
+    assert (flat.plan(np.zeros(4)) == 0).all() and flat.cost == 8
 
 
 def test_a_bounded_plan_is_a_minimum_within_its_bounds():
@@ -219,10 +295,8 @@ def test_messages():
     roll, model = hanging(), fs.load("cartpole")
     with pytest.raises(TypeError, match=r"ILQR: rollout is a function, expected a featherstorm\.Rollout"):
         ILQR(cost_of, T, 1)
-    with pytest.raises(ValueError, match="ILQR: the rollout has no residual"):
-        ILQR(fs.Rollout(model, DT, cost=lambda x, u, t, p: u @ u, control=cart_alone), T, 1)
-    with pytest.raises(ValueError, match="ILQR: the rollout has a cost besides its residual"):
-        ILQR(fs.Rollout(model, DT, lambda x, u, t, p: u @ u, residual=to_goal, control=cart_alone), T, 1)
+    with pytest.raises(ValueError, match="ILQR: the rollout has no cost, expected a cost or a residual"):
+        ILQR(fs.Rollout(model, DT, control=cart_alone), T, 1)
     with pytest.raises(ValueError, match=r"ILQR: p has shape \(3, 1\), expected \(1, 20, np\)"):
         ILQR(roll, T, 1).plan(START, p=np.ones((3, 1)))
     with pytest.raises(ValueError, match="tolerance is -1"):
