@@ -7,6 +7,14 @@ namespace featherstorm {
 
 using urdf::quote;
 
+// True if the name, beside the URDF, is that of a pipe, a device or a folder.
+bool UrdfMeshes::is_special(const std::string& name) const {
+  const std::filesystem::path beside = source_.file.parent_path();
+  std::error_code error;
+  return std::filesystem::exists(beside / name, error) ||
+         std::filesystem::exists(beside / std::filesystem::path(name).filename(), error);
+}
+
 const UrdfMeshes::Mesh* UrdfMeshes::of(const UrdfLink& link, const UrdfShape& shape) {
   const std::filesystem::path file = mesh_file(shape.file, source_.file, world_.packages);
   const std::array<double, 3> scale = {shape.size[0], shape.size[1], shape.size[2]};
@@ -14,7 +22,7 @@ const UrdfMeshes::Mesh* UrdfMeshes::of(const UrdfLink& link, const UrdfShape& sh
   Mesh& mesh = at->second;
   if (!is_new) return mesh.number < 0 ? nullptr : &mesh;
   std::string why;
-  if (file.empty()) why = "there is no such file, or it is not a regular file";
+  if (file.empty()) why = is_special(shape.file) ? "it is not a regular file" : "there is no such file";
   else if (!world_.hull) why = "meshes have no contacts without a reader of hulls (UrdfWorld::hull)";
   else try {
       const MeshHull hull = world_.hull(file, shape.size);

@@ -31,6 +31,7 @@ class UrdfMeshes {
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
+  bool is_special(const std::string& name) const;
   void write_hull(const MeshHull& hull, Mesh& mesh);
 
   const UrdfWorldSource& source_;

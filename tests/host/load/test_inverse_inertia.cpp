@@ -39,7 +39,8 @@ Eigen::MatrixXd inverse_of(const Robot& robot) {
 }
 
 class InverseInertiaOf : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Robots, InverseInertiaOf, ::testing::ValuesIn(robots()), [](const auto& p) { return p.param; });
+INSTANTIATE_TEST_SUITE_P(Robots, InverseInertiaOf, ::testing::ValuesIn(robots()),
+                         [](const auto& p) { return p.param; });
 
 TEST_P(InverseInertiaOf, AgreesWithTheInverseOfTheMatrix) {
   const Robot robot = load(GetParam());

@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 // A program that works for long and writes its process number.
 std::vector<std::string> long_program(const std::filesystem::path& number) {
-  return {"/bin/sh", "-c", "echo $$ > " + number.string() + "; exec sleep 100"};
+  return {"/bin/sh", "-c", "echo $$ > \"$1\"; exec sleep 100", "sh", number.string()};
 }
 int number_in(const std::filesystem::path& file) {
   for (int k = 0; k < 1000; k++) {
@@ -61,8 +61,8 @@ TEST(Process, EndsWithTheProcessThatRunsIt) {
 TEST(Process, TimeLimitEndsAllThatItStarted) {
   Scratch scratch;
   const auto begin = Clock::now();
-  const std::string text = "sleep 100 & echo $! > " + (scratch / "number").string() + "; wait";
-  const ProcessResult result = run_process({"/bin/sh", "-c", text}, 0.5);
+  const std::string text = "sleep 100 & echo $! > \"$1\"; wait";
+  const ProcessResult result = run_process({"/bin/sh", "-c", text, "sh", (scratch / "number").string()}, 0.5);
   EXPECT_TRUE(result.timed_out);
   EXPECT_LT(seconds_since(begin), 5);
   EXPECT_TRUE(ends(number_in(scratch / "number")));
