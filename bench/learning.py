@@ -71,7 +71,7 @@ def numbers(n, m):
 class Space:
     """What PPO asks of environments, where only its update is measured."""
 
-    num_envs, dtype = 1, np.float32
+    num_envs, dtype = BATCH, np.float32
 
     class task:
         steps = None
@@ -88,9 +88,9 @@ class Space:
 
 
 def ours(n, hidden, m, threads):
-    ppo = PPO(Space(n, m), Settings(epochs=1, minibatch=BATCH, actor=hidden, critic=hidden), 0, threads)
-    samples = Samples(*numbers(n, m))
-    return times(lambda: ppo.update(samples))
+    ppo = PPO(Space(n, m), Settings(horizon=1, epochs=1, minibatch=BATCH, actor=hidden, critic=hidden), 0, threads)
+    ppo.samples = [Samples(*(x[rows] for x in numbers(n, m))) for rows in ppo.chunks.rows]
+    return times(lambda: ppo.update(0.0, 1.0))
 
 
 def jaxs(n, hidden, m):

@@ -49,6 +49,7 @@ from .simulation import Simulation, Status
 if _TYPE_CHECKING:
     from . import (
         control as control,
+        distributed as distributed,
         identify as identify,
         jax as jax,
         learning as learning,
@@ -62,7 +63,19 @@ if _TYPE_CHECKING:
     from ._table import *  # noqa: F403  # the functions that __getattr__ makes
 
 # imported at first use: rarely needed, or importing other packages
-_LATE = ("control", "identify", "jax", "learning", "mujoco", "planning", "rl", "torch", "transfer", "viewing")
+_LATE = (
+    "control",
+    "distributed",
+    "identify",
+    "jax",
+    "learning",
+    "mujoco",
+    "planning",
+    "rl",
+    "torch",
+    "transfer",
+    "viewing",
+)
 _MODULES = ("device", "symbols")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 _REMOVED = {

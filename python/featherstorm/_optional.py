@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 __all__ = [
-    "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "tensorboardX",
+    "av", "jax", "matplotlib", "matplotlib_figure", "mujoco", "onnx", "pinocchio", "pyplot", "ray", "tensorboardX",
 ]  # fmt: skip
 
 
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     import mujoco
     import onnx
     import pinocchio
+    import ray
     import tensorboardX
 else:
     av = LazyModule("av", "'featherstorm[view]'")
@@ -83,4 +84,5 @@ else:
     onnx = LazyModule("onnx", "'featherstorm[learn]'")
     pinocchio = LazyModule("pinocchio", "pin")
     pyplot = LazyModule("matplotlib.pyplot", "matplotlib")
+    ray = LazyModule("ray", "'featherstorm[distributed]'")
     tensorboardX = LazyModule("tensorboardX", "'featherstorm[learn]'")

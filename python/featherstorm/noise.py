@@ -39,7 +39,8 @@ class Noise:
     lower, upper    bounds, numbers or (nu,); None: none
     knots           z is drawn at this many equidistant times and interpolated; None: at each step
     interpolation   "linear", "cubic" or "hold", see interpolation_weights
-    first_instance  the number of the first sample: parts of a batch have the same numbers as the whole
+    first           number of the first sample. The sequences are samples first .. first + samples - 1 of a larger whole,
+                    with the numbers that these have there
     keep_mean       True: sample number 0 is the mean itself
     """
 
@@ -55,7 +56,7 @@ class Noise:
         upper: npt.ArrayLike | None = None,
         knots: int | None = None,
         interpolation: str = "linear",
-        first_instance: int = 0,
+        first: int = 0,
         keep_mean: bool = False,
     ) -> None:
         mean = np.array(mean, dtype=float)
@@ -65,7 +66,7 @@ class Noise:
             ("samples", samples, 0, 32),
             ("seed", seed, 0, 64),
             ("draw", draw, 0, 32),
-            ("first_instance", first_instance, 0, 32),
+            ("first", first, 0, 32),
         ):
             if int(n) != n or not least <= n < 2**bits:
                 raise ValueError(f"Noise: {what} is {n}, expected a whole number from {least} to 2^{bits} - 1")
@@ -82,7 +83,7 @@ class Noise:
             for what, bound in (("lower", lower), ("upper", upper))
         )
         self.weights = np.empty(0) if knots is None else interpolation_weights(T, knots, interpolation)
-        self.seed, self.draw, self.first_instance = int(seed), int(draw), int(first_instance)
+        self.seed, self.draw, self.first = int(seed), int(draw), int(first)
         self.keep_mean = bool(keep_mean)
 
     def __repr__(self) -> str:
@@ -101,7 +102,7 @@ class Noise:
             self.weights,
             self.seed,
             self.draw,
-            self.first_instance,
+            self.first,
             self.keep_mean,
         )
 

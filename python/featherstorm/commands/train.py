@@ -4,6 +4,7 @@ train Hopper-v5 --until 2500              ends when the mean return of 100 episo
 train Hopper-v5 --until 3000 --resume     continues from the checkpoint in the folder, bit for bit; --set changes
                                           settings
 train Ant-v5 --seed 3 --minutes 6 --out runs/ant
+train Ant-v5 --workers 2 --out runs/ant2  runs PPO on two workers of a Ray cluster (docs/distributed.md)
 
 The folder (--out) contains policy.npz (the policy of the best evaluation, featherstorm.learning.Policy),
 checkpoint.npz, curve.csv, and curves for TensorBoard if the package tensorboardX is installed. At the end, the policy
@@ -13,6 +14,7 @@ python/featherstorm/learning/settings.py; --set changes them, as in --set envs=5
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import math
 import os
@@ -21,11 +23,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .._optional import tensorboardX
+from ..distributed import Workers
 from ..learning import Policy, Training, progress, resume, settings_of
 from . import positive
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterator
 
 
@@ -55,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the learner, several times"
     )
+    parser.add_argument(
+        "--workers",
+        type=workers_of,
+        metavar="N",
+        help="of a Ray cluster: that of RAY_ADDRESS, else one that is started here; auto: one for each machine (default: this process)",
+    )
     parser.add_argument("--threads", type=positive, help="default: all cores")
     parser.add_argument("--onnx", metavar="FILE", help="writes the policy as an ONNX model too")
 
@@ -63,7 +71,20 @@ def main(options: argparse.Namespace) -> int:
     start = time.perf_counter()
     if not options.minutes > 0:
         raise ValueError(f"--minutes is {options.minutes}, expected a time above 0")
-    training = begin(options, start)
+    with contextlib.ExitStack() as stack:
+        workers = stack.enter_context(Workers(options.workers)) if options.workers else None
+        return train(options, begin(options, start, workers))
+
+
+def workers_of(text: str) -> int | str:
+    """Parse a number of workers."""
+    try:
+        return text if text == "auto" else positive(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"{text!r}, expected auto or a whole number above 0") from None
+
+
+def train(options: argparse.Namespace, training: Training) -> int:
     s, learner = training.settings, training.learner
     print(
         f"{options.task}: seed {training.seed}, {s.envs} environments, {s.horizon} steps an iteration, nets "
@@ -83,7 +104,7 @@ def main(options: argparse.Namespace) -> int:
     return 0 if reason == "return" or options.until == math.inf else 1
 
 
-def begin(options: argparse.Namespace, start: float) -> Training:
+def begin(options: argparse.Namespace, start: float, workers: Workers | None) -> Training:
     changes = {}
     for text in options.set:
         name, equal, value = text.partition("=")
@@ -96,11 +117,11 @@ def begin(options: argparse.Namespace, start: float) -> Training:
             raise ValueError(
                 "--resume: the run has its seed and its algorithm; expected no --algorithm, and --seed or --out"
             )
-        return resume(options.task, folder, options.steps, options.threads, start, changes)
+        return resume(options.task, folder, options.steps, options.threads, start, changes, workers)
     if options.steps:
         changes["steps"] = str(options.steps)
     settings = settings_of(options.task, options.algorithm or "ppo").changed(changes)
-    return Training(options.task, folder, settings, options.seed or 0, options.threads, start)
+    return Training(options.task, folder, settings, options.seed or 0, options.threads, start, workers=workers)
 
 
 @contextlib.contextmanager

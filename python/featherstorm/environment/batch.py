@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .task import Task
 
 MOST_COUNT = 2**24  # smaller whole numbers are exact in float32
+MOST_ENVS = 2**32  # environments of one seed
 
 
 class Replay(NamedTuple):
@@ -91,6 +92,7 @@ class EnvBatch(Fixed):
     after reset() NumPy's. Arrays of NumPy and PyTorch are views of the engine's memory, arrays of JAX are copies.
 
     model            the robot of the environments
+    first            number of the first environment in the whole that the batch is a part of
     dt, substeps     time of a control step [s], and its number of substeps
     time limit, terms of the reward, groups of the observation: `task.steps`, `terms`, `groups`
     """
@@ -108,6 +110,7 @@ class EnvBatch(Fixed):
         threads: int | None = None,
         arrays: str | None = None,
         kernels: Kernels | None = None,
+        first: int = 0,
     ) -> None:
         """Make the environments; see Env.batch.
 
@@ -116,13 +119,18 @@ class EnvBatch(Fixed):
         name = type(task).__name__
         if int(num_envs) != num_envs or num_envs < 1:
             raise ValueError(f"{name}: num_envs is {num_envs}, expected 1 or more")
+        if int(first) != first or not 0 <= first <= MOST_ENVS - num_envs:
+            raise ValueError(
+                f"{name}: first is {first}, expected a whole number from 0 to {MOST_ENVS - num_envs}, as the numbers of "
+                "environments have 32 bits"
+            )
         if autoreset not in AUTORESET:
             raise ValueError(f"{name}: autoreset is {autoreset!r}, expected one of {', '.join(AUTORESET)}")
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"{name}: dtype is {self.dtype}, expected float32 or float64")
         number = device_number(device, name)
-        self.task, self.num_envs, self.autoreset = task, int(num_envs), autoreset
+        self.task, self.num_envs, self.first, self.autoreset = task, int(num_envs), int(first), autoreset
         self.device = device_name(number)
         self.library = engine_in(number, 0)
         library = None if arrays is None else named_library(arrays, name)
@@ -183,7 +191,7 @@ class EnvBatch(Fixed):
         return self.storage.view(name)
 
     def key(self, seed: int | Sequence[int | None], rows: Any = True) -> None:
-        """Set the counters of the random numbers: seeds of 64 bits, and the environment.
+        """Set the counters of the random numbers: seeds of 64 bits, and the environment's number.
 
         rows: a mask of environments.
         """
@@ -193,7 +201,9 @@ class EnvBatch(Fixed):
             raise ValueError(f"reset: seed has {len(seeds)} numbers, expected one or {self.num_envs}")
         meant = np.array([s is not None for s in seeds]) & rows
         words = np.array([0 if s is None else int(s) % 2**64 for s in seeds], np.uint64)
-        index = np.arange(self.num_envs, dtype=np.uint64) if alone else np.zeros(self.num_envs, np.uint64)
+        index = np.zeros(self.num_envs, np.uint64)
+        if alone:
+            index[:] = np.arange(self.first, self.first + self.num_envs)
         pieces = [words >> np.uint64(16 * k) for k in range(4)] + [index, index >> np.uint64(16)]
         self.storage.put(KEY, np.stack([x & np.uint64(0xFFFF) for x in pieces], axis=1)[meant], meant)
         self.storage.put(EPISODE, 0, meant)  # the first one is episode 1
@@ -205,7 +215,7 @@ class EnvBatch(Fixed):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode in each environment, or in those of a mask (B,) of bool: (obs, info).
 
-        seed   a number: environment i draws as environment i of that seed; or a number for each, which then draws as
+        seed   a number: row i draws as environment first + i of that seed; or a number for each, which then draws as
                environment 0 of its seed. None, for all or for one of them: the next episode. With a mask it has one
                entry for each selected one
         """
@@ -371,10 +381,10 @@ class EnvBatch(Fixed):
             raise ValueError(f"parameter: there is no {name!r}; there are {known}")
         return self.view(name)
 
-    def resized(self, num_envs: int, seed: int = 0) -> EnvBatch:
-        """Return a batch of another number of environments with the same kernels: nothing is compiled."""
+    def resized(self, num_envs: int, seed: int = 0, first: int = 0) -> EnvBatch:
+        """Return a batch of other environments with the same kernels: nothing is compiled."""
         return EnvBatch(
-            self.task, num_envs, seed, self.device, self.dtype, self.autoreset, None, self.named, self.kernels
+            self.task, num_envs, seed, self.device, self.dtype, self.autoreset, None, self.named, self.kernels, first
         )
 
     def report(self) -> WorldReport:
@@ -395,16 +405,17 @@ class EnvBatch(Fixed):
     ) -> Replay:
         """Repeat one episode of one environment, alone and bit for bit: number `episode`, under its actions (T, n).
 
+        env    its row in a batch, whose number is first + env
         seed   the seed of the batch's reset
         kept   memory that stayed from the previous episode, by name
         """
-        if not 0 <= int(env) < 2**32 or not 1 <= int(episode) < MOST_COUNT:
+        if not 0 <= int(env) < MOST_ENVS - self.first or not 1 <= int(episode) < MOST_COUNT:
             raise ValueError(f"replay: env is {env}, episode {episode}, expected numbers from 0 and from 1 on")
         task = type(self.task).__name__
         if self._lone is None:
             self._lone = Kernels(self.task, self.model, self.dtype.name, "disabled")
-        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self._lone)
-        one.view(KEY)[0, 4:] = int(env) % 2**16, int(env) // 2**16
+        number = self.first + int(env)
+        one = EnvBatch(self.task, 1, seed, "cpu", self.dtype, "disabled", None, "numpy", self._lone, number)
         one.view(EPISODE)[:] = int(episode) - 1
         for name, rows in (kept or {}).items():
             one.memory(name)[0] = rows

@@ -65,6 +65,7 @@ class Env(Task):
         autoreset: str = "same_step",
         threads: int | None = None,
         arrays: str | None = None,
+        first: int = 0,
     ) -> EnvBatch:
         """Make a batch of `num_envs` environments.
 
@@ -73,8 +74,10 @@ class Env(Task):
                     reset(mask=...)
         threads     of the CPU. None: the model's
         arrays      library of the results: "numpy", "torch", "jax". None: the library of the actions
+        first       number of the first environment. The batch is environments first .. first + num_envs - 1 of a larger
+                    whole, and has the bits that these have there
         """
-        return EnvBatch(self, num_envs, seed, device, dtype, autoreset, threads, arrays)
+        return EnvBatch(self, num_envs, seed, device, dtype, autoreset, threads, arrays, first=first)
 
 
 def env(model: Model | Callable[[], Model], name: str = "Task", **members: Any) -> Env:

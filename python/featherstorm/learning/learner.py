@@ -14,17 +14,18 @@ from ..environment.mirror import SCALAR, Mirror, joined
 from .acting import Actor
 from .adam import Adam
 from .network import Network, orthogonal
-from .normaliser import Normaliser
+from .normaliser import Normaliser, moments_of
 from .policy import Policy
 from .symmetry import made_alike, of_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from .normaliser import Moments
     from .settings import Settings
 
     Array = npt.NDArray[Any]
@@ -101,15 +102,13 @@ class Learner:
         "std"        mean standard deviation of the actions, in half ranges
         and the figures of `learn`, such as the critic's "loss" and the actor's "rate".
         """
-        s, start = self.settings, time.perf_counter()
-        got = self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True, self.keeps)
+        start = time.perf_counter()
+        got = self.collect()
         self.seconds["collect"] += time.perf_counter() - start
         ended = self.ends(got)
         told = self.learn(got)
-        self.look(got, self.group, self.seen)
-        if self.critic_group != self.group:
-            self.look(got, self.critic_group, self.seen_by_critic)
-        self.steps += s.horizon * self.env.num_envs
+        self.see(got)
+        self.steps += self.settings.horizon * self.env.num_envs
         self.iterations += 1
         if not (math.isfinite(told["loss"]) and np.isfinite(self.actor_adam.numbers).all()):
             raise ValueError(
@@ -119,12 +118,35 @@ class Learner:
         mean = float(np.mean(ended)) if ended else None
         return {"return": mean, "episodes": len(ended), **told, "std": float(np.exp(self.log_std).mean())}
 
-    def look(self, got: Collected, group: str, seen: Normaliser) -> None:
-        """Update the normalisation with an iteration's observations, and if `mirror` is set with their images."""
-        rows = rows_of(self.group_of(got.observations, group)[:-1])
-        seen.update(rows)
-        if self.settings.mirror:
-            seen.update(self.mirror[group](rows))
+    def collect(self) -> Collected:
+        """Run the control steps of an iteration under the present policy, with noise."""
+        s = self.settings
+        return self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True, self.keeps)
+
+    def see(self, got: Collected) -> None:
+        """Update the normalisations with an iteration's observations."""
+        self.look(self.moments(got))
+
+    def look(self, moments: Mapping[str, Sequence[Moments]]) -> None:
+        """Update the normalisations with the moments of observations by group."""
+        for group, seen in self.observed:
+            for rows in moments[group]:
+                seen.add(rows)
+
+    def moments(self, got: Collected) -> dict[str, list[Moments]]:
+        """Return the moments of an iteration's observations by group, and if `mirror` is set those of their images."""
+        found = {}
+        for group, _ in self.observed:
+            rows = rows_of(self.group_of(got.observations, group)[:-1])
+            images = [self.mirror[group](rows)] if self.settings.mirror else []
+            found[group] = [moments_of(x) for x in (rows, *images)]
+        return found
+
+    @property
+    def observed(self) -> list[tuple[str, Normaliser]]:
+        """The groups of observations with their normalisations; one if actor and critic observe the same."""
+        groups = {self.group: self.seen, self.critic_group: self.normaliser_of_critic}
+        return list(groups.items())
 
     def learn(self, got: Collected) -> dict[str, Any]:
         """Learn from an iteration's steps; called before these update the normalisation."""
@@ -151,11 +173,12 @@ class Learner:
         """Factor of the rewards."""
         return np.float32(self.settings.reward or 1 / math.sqrt(float(self.returns.variance[0]) + 1e-8))
 
-    def advantages(self, got: Collected) -> tuple[Array, Array, Array]:
+    def advantages(self, got: Collected, scale: Any) -> tuple[Array, Array, Array]:
         """Return the critic's normalised observations (T + 1, B, n), the advantages and the targets (T, B).
 
         d_t = r_t + gamma V' - V(x_t),   A_t = d_t + gamma lambda A_t+1 within the episode,   target = A_t + V(x_t)
         V' = 0 if the episode terminated, V of its last observation if it was truncated, else V(x_t+1)
+        scale: factor of the rewards
         """
         T, B, s = *got.reward.shape, self.settings
         seen = self.normaliser_of_critic
@@ -167,7 +190,7 @@ class Learner:
         if cut.any():
             after[cut] = self.values(seen(self.group_of(got.final_observations, self.critic_group)[cut]))
         going = 1 - (got.terminated | got.truncated).astype(np.float32)
-        delta = got.reward * self.scale + np.float32(s.discount) * after - value[:-1]
+        delta = got.reward * scale + np.float32(s.discount) * after - value[:-1]
         advantage, last = np.empty_like(delta), np.zeros(B, np.float32)
         for t in reversed(range(T)):
             last = delta[t] + np.float32(s.discount * s.trace) * going[t] * last
@@ -180,6 +203,7 @@ class Learner:
 
     def values(self, xc: Array) -> Array:
         """Return V (N,) of normalised observations (N, n)."""
+        xc = np.ascontiguousarray(xc)  # products of other layouts have other bits
         chunks = [xc[k : k + CHUNK] for k in range(0, len(xc), CHUNK)]
         return np.concatenate([y[:, 0] for y in self.pool.map(self.critic, chunks)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,20 @@ def normalised(x: Array, mean: Array, rate: Array) -> Array:
     return np.clip(y, -LIMIT, LIMIT, out=y)
 
 
+class Moments(NamedTuple):
+    """Number, mean and variance (n,) of some rows, in float64."""
+
+    rows: int
+    mean: Array
+    variance: Array
+
+
+def moments_of(x: Array) -> Moments:
+    """Return the moments of rows x (B, n)."""
+    mean = x.mean(0, dtype=float)
+    return Moments(len(x), mean, np.square(x - mean).mean(0))
+
+
 class Normaliser:
     """Mean and variance of all rows so far, in float64.
 
@@ -38,10 +52,12 @@ class Normaliser:
         self.mean, self.variance, self.count = np.zeros(n), np.ones(n), 0.0
 
     def update(self, x: Array) -> None:
-        """Add rows (B, n), by the combination of means and variances of two sets (Chan, Golub, LeVeque)."""
-        n = len(x)
-        mean = x.mean(0, dtype=float)
-        variance = np.square(x - mean).mean(0)
+        """Add rows (B, n)."""
+        self.add(moments_of(x))
+
+    def add(self, moments: Moments) -> None:
+        """Add rows by their moments: means and variances of two sets are combined (Chan, Golub, LeVeque)."""
+        n, mean, variance = moments
         total = self.count + n
         change = mean - self.mean
         self.variance = (self.variance * self.count + variance * n + change**2 * (self.count * n / total)) / total

@@ -33,10 +33,22 @@ def progress(training: Training) -> Iterator[Callable[[dict[str, Any]], None]]:
 
     def tell(row: dict[str, Any]) -> None:
         shown.update({name: f"{row[name]:.0f}" for name in ("return", "evaluation") if row.get(name) is not None})
+        shown.update(workers_in(row))
         bar.set_postfix(shown, refresh=False)
         bar.update(learner.steps - bar.n)
         if bar.disable and "evaluation" in row:
-            print(f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}", flush=True)
+            more = "".join(f"  {name} {x}" for name, x in workers_in(row).items())
+            print(
+                f"{row['seconds']:7.1f} s  {row['steps']:11,} steps  evaluation {row['evaluation']:8.1f}{more}",
+                flush=True,
+            )
 
     with bar:
         yield tell
+
+
+def workers_in(row: dict[str, Any]) -> dict[str, str]:
+    """Return what a row of a distributed run says of its workers."""
+    if "workers" not in row:
+        return {}
+    return {"workers": str(row["workers"]), "retries": str(row["retries"]), "slowest": f"{row['slowest']:.1f}x"}

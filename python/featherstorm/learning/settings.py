@@ -27,6 +27,9 @@ class Settings:
                         `updates` on
     envs, horizon       number of environments, and control steps of each environment in an iteration
     epochs, minibatch   passes over an iteration's samples, and samples for one step of the optimiser
+    chunks              parts of the environments. Each minibatch has an equal share of each, whose gradients are added in
+                        the order of the chunks; a distributed run has at most as many workers. Another number gives
+                        another run. 0: one for each 1024 samples of a minibatch
     actor, critic       sizes of the hidden layers
     activation          of the hidden layers: tanh, elu, relu, silu
     noise               initial logarithm of the actions' standard deviation, in half ranges
@@ -60,6 +63,7 @@ class Settings:
     horizon: int = 64
     epochs: int = 4
     minibatch: int = 2048
+    chunks: int = 0
     actor: tuple[int, ...] = (64, 64)
     critic: tuple[int, ...] = (64, 64)
     activation: str = "tanh"
@@ -93,6 +97,8 @@ class Settings:
         for name in counts:
             if getattr(self, name) < 1:
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 1 or more")
+        if self.chunks < 0:
+            raise ValueError(f"settings: chunks is {self.chunks}, expected 0 or more")
         for name in ("rate", "critic_rate", "clip", "gradient", "temperature"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"settings: {name} is {getattr(self, name)}, expected a number above 0")

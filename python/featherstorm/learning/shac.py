@@ -40,7 +40,7 @@ class SHAC(Learner):
 
     def learn(self, got: Collected) -> dict[str, Any]:
         s, start = self.settings, time.perf_counter()
-        xc, _, target = self.advantages(got)
+        xc, _, target = self.advantages(got, self.scale)
         valued = time.perf_counter()
         fading = max(0.0, 1 - self.steps / s.steps) if s.anneal else 1.0
         gradient, lost = self.ascent(got)

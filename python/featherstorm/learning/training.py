@@ -17,7 +17,7 @@ from . import settings as tables
 from .evaluation import Evaluation, evaluate, run_episodes
 from .files import only_writer, read_arrays, replacing, write_arrays
 from .policy import Policy
-from .ppo import PPO
+from .ppo import PPO, chunks_of
 from .sac import SAC
 from .shac import SHAC
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..environment.batch import EnvBatch
+    from .learner import Learner
     from .settings import Settings
 
 KIND, FORMAT, LARGEST = "featherstorm checkpoint", 1, 2**33
@@ -37,7 +38,7 @@ TIMES = ("collect", "values", "update")
 LEARNERS = {"ppo": PPO, "shac": SHAC, "sac": SAC}
 COLUMNS = (
     "iteration", "steps", "seconds", "return", "episodes", "evaluation", "evaluation_std", "length", "fell", "kl", "clipped", "norm", "lost",
-    "loss", "std", "rate", "entropy", "alpha", *TIMES,
+    "loss", "std", "rate", "entropy", "alpha", "workers", "retries", "slowest", *TIMES,
 )  # fmt: skip
 
 
@@ -49,6 +50,8 @@ class Training:
     settings  of the learner; None: the task's
     start     time.perf_counter() at the zero of `seconds`; None: now
     going_on  accept a folder that contains a run
+    workers   a featherstorm.distributed.Workers, on which environments and gradients of PPO are computed; the run has the
+              same bits. None: this process
     best      mean return of the best evaluation so far, None before the first
     history   rows of the curve, each a dict by column name
 
@@ -67,13 +70,14 @@ class Training:
         threads: int | None = None,
         start: float | None = None,
         going_on: bool = False,
+        workers: Any = None,
     ) -> None:
         self.start = time.perf_counter() if start is None else start
         self.task, self.folder, self.seed = task, os.fspath(folder), seed
         if seed < 0:
             raise ValueError(f"train: seed is {seed}, expected 0 or more")
         self.settings = settings or tables.settings_of(task)
-        self.threads, self.factor = threads, self.factor_now(0)
+        self.threads, self.factor, self.workers = threads, self.factor_now(0), workers
         self.check_memory(1, 1)  # the sizes of observations and actions are not known yet
         env = self.batch(self.settings.envs)
         if os.path.exists(self.folder) and not os.path.isdir(self.folder):
@@ -86,7 +90,8 @@ class Training:
         self.check_memory(next(iter(env.groups.values())), env.recording.actions)
         with only_writer(self.folder):  # refuses a second training before it begins
             pass
-        self.learner = LEARNERS[self.settings.algorithm](env, self.settings, seed, threads)
+        learner_of = workers.learner if workers else LEARNERS[self.settings.algorithm]
+        self.learner: Learner = learner_of(env, self.settings, seed, threads)
         self.others = env.resized(EPISODES) if self.factor == 1 else make(task).batch(EPISODES, threads=threads)
         self.best: float | None = None
         self.unwritten: Policy | None = None  # the best policy, until it is in its file
@@ -107,6 +112,8 @@ class Training:
 
     def check_memory(self, n: int, m: int) -> None:
         """Raise MemoryError where the learner's arrays do not fit, for n observed numbers and m actions."""
+        if self.workers:  # they hold the arrays
+            return
         remedy = "change the settings envs, horizon, memory, actor or critic"
         check_memory("train", self.settings.least_memory(n, m), remedy)
 
@@ -124,6 +131,8 @@ class Training:
             if not hasattr(task, "weights"):
                 raise ValueError(f"train: lessons are {self.settings.lessons}, but {self.task} has no `weights`")
             task.weights = {name: x * self.factor if x < 0 else x for name, x in task.weights.items()}
+        if self.workers:
+            return self.workers.batch(task, envs, seed=self.seed, bounds=chunks_of(self.settings, envs).bounds)
         return task.batch(envs, seed=self.seed, threads=self.threads)
 
     def next_lesson(self) -> None:
@@ -260,10 +269,12 @@ def resume(
     threads: int | None = None,
     start: float | None = None,
     changes: Mapping[str, str] | None = None,
+    workers: Any = None,
 ) -> Training:
     """Load a run from its checkpoint. Its further iterations equal those of an uninterrupted run, bit for bit.
 
     steps     total number of control steps. None: as in the checkpoint
+    workers   as for Training
     changes   settings to change from here on, as for Settings.changed; the further iterations then differ
     Errors: FileNotFoundError if there is no checkpoint; ValueError for a checkpoint of another task or a damaged one.
     """
@@ -276,7 +287,7 @@ def resume(
     try:
         table = {**header["settings"], **({} if steps is None else {"steps": steps})}
         settings = tables.of_table(table).changed(changes or {})
-        made = Training(task, folder, settings, int(header["seed"]), threads, start, going_on=True)
+        made = Training(task, folder, settings, int(header["seed"]), threads, start, True, workers)
         made.best, made.history, made.before = header["best"], list(header["history"]), float(header["elapsed"])
         made.learner.restore(header["learner"], arrays)
         if changes and "rate" in changes:  # `rate` is the initial value of a controlled quantity

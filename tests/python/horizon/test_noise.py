@@ -40,7 +40,7 @@ def test_numbers_depend_on_the_sample_alone(knots):
     all_ = fs.Noise(1000, mean, **options).controls("float32")
     assert np.array_equal(all_, fs.Noise(1000, mean, **options).controls("float32", threads=3))
     for first, n in ((0, 1), (127, 2), (500, 333), (999, 1)):
-        some = fs.Noise(n, mean, first_instance=first, **options).controls("float32")
+        some = fs.Noise(n, mean, first=first, **options).controls("float32")
         assert np.array_equal(some, all_[first : first + n])
     assert not np.array_equal(all_, fs.Noise(1000, mean, **{**options, "seed": 12}).controls("float32"))
     assert not np.array_equal(all_, fs.Noise(1000, mean, **{**options, "draw": 3}).controls("float32"))
@@ -50,7 +50,7 @@ def test_numbers_depend_on_the_sample_alone(knots):
     assert np.abs(all_ - fs.Noise(1000, mean, **options).controls("float64")).max() < 0.3 * 5e-4
     model = fs.load("cartpole", threads=3)
     roll = fs.Rollout(model, DT, lambda x, u, t, p: x[0] ** 2 + u @ u)
-    noise, part = (fs.Noise(n, np.zeros((5, 2)), first_instance=k) for n, k in ((700, 0), (60, 300)))
+    noise, part = (fs.Noise(n, np.zeros((5, 2)), first=k) for n, k in ((700, 0), (60, 300)))
     assert np.array_equal(roll(start(model), part).costs, roll(start(model), noise).costs[300:360])
 
 
@@ -159,7 +159,7 @@ def test_updates_of_plans_are_those_of_numpy(dtype):
         (lambda roll: roll(np.zeros(4), np.zeros((5, 4, 2)), horizon=3), "horizon is 3, expected 4 or more"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.full((4, 2), np.nan))), "mean, sigma or weights .* not finite"),
         (lambda roll: roll(np.zeros(4), fs.Noise(5, np.zeros((4, 2)), lower=1, upper=0)), "expected lower <= upper"),
-        (lambda roll: fs.Noise(5, np.zeros((4, 2)), first_instance=2**32 - 2).controls(), "first instance is number"),
+        (lambda roll: fs.Noise(5, np.zeros((4, 2)), first=2**32 - 2).controls(), "first instance is number"),
     ],
 )
 def test_messages(call, message):

@@ -292,3 +292,16 @@ def test_robots_of_a_simulator_of_ones_own():
     several = CEM(rollout, 5, 2, samples=40, elites=6, iterations=15, sigma=0.3, robots=2, knots=3)
     U = several.plan(np.array([[0.0, 0.0], [0.2, -0.2]]))
     assert U.shape == (2, 5, 2) and (several.cost < 0.5).all()
+
+
+def test_a_part_of_the_robots_has_the_plans_of_the_whole():
+    """Robot k has the seed plus k, so robots from k on are those of a planner with the seed plus k."""
+    options = {"samples": 30, "sigma": 2.0, "knots": 4, "iterations": 2}
+    x = np.random.default_rng(0).normal(0, 0.1, (24, 4)).astype(np.float32)
+    roll = batched_rollout()
+    whole = MPPI(roll, 8, 1, robots=24, seed=7, **options).plan(x, p=[0.3])
+    parts = [
+        MPPI(roll, 8, 1, robots=n, seed=7 + k, **options).plan(x[k : k + n], p=[0.3])
+        for k, n in ((0, 7), (7, 9), (16, 8))
+    ]
+    assert np.array_equal(np.concatenate(parts), whole)

@@ -7,10 +7,11 @@ import pytest
 
 import featherstorm as fs
 from featherstorm.environment.mirror import Mirror
-from featherstorm.learning.ppo import LEAST_AIM, PPO
+from featherstorm.learning.ppo import LEAST_AIM, PPO, Sums
 from featherstorm.learning.settings import Settings
 from featherstorm.learning.shac import SHAC
 
+UNCHANGED = np.float32(0), np.float32(1)  # mean and deviation of advantages that stay as they are
 SETTINGS = Settings(envs=8, horizon=4, epochs=3, minibatch=10, actor=(8,), critic=(8,), steps=8 * 4 * 10, spread=False)
 
 
@@ -120,20 +121,19 @@ def test_what_falls_over_a_run(monkeypatch):
     ppo.steps = 240
     assert ppo.left == pytest.approx(0.25)
     asked = []
-    monkeypatch.setattr(
-        ppo, "gradients", lambda samples, at: (np.zeros(1), np.zeros(1), np.array([0.007 * len(at), 0, 0]))
-    )
+    told = Sums(np.zeros(1), np.zeros(1), np.array([0.007 * 32, 0, 0, 32]))
+    monkeypatch.setattr(ppo, "gradients", lambda *minibatch: [told])
     monkeypatch.setattr(ppo.actor_adam, "step", lambda gradient, most: asked.append(ppo.actor_adam.rate))
     monkeypatch.setattr(ppo.critic_adam, "step", lambda gradient, most: None)
-    samples = ppo.samples(collected(ppo))
-    ppo.update(samples)  # 0.007 lies between half and twice 0.25 of 0.02
+    ppo.update(0.0, 1.0)  # 0.007 lies between half and twice 0.25 of 0.02
     assert set(asked) == {1e-3} and ppo.critic_adam.rate == pytest.approx(0.25 * 2e-3)
     ppo.steps, ppo.rate = 320, 1e-3
-    ppo.update(samples)  # and above twice a tenth of it
+    ppo.update(0.0, 1.0)  # and above twice a tenth of it
     assert LEAST_AIM == 0.1 and asked[-1] < 1e-3 and ppo.critic_adam.rate == 0
     plain = learner(anneal=True, kl=0.0, rate=1e-3)
     plain.steps = 80
-    plain.update(plain.samples(collected(plain)))
+    plain.prepare(collected(plain), 1.0)
+    plain.update(0.0, 1.0)
     assert plain.actor_adam.rate == pytest.approx(0.75e-3)
 
 
@@ -141,18 +141,17 @@ def test_the_entropys_weight_falls(monkeypatch):
     slopes = []
     for steps in (0, 160, 320):
         ppo = learner(anneal=True, entropy=0.1)
-        samples = ppo.samples(collected(ppo))
+        ppo.prepare(collected(ppo), 1.0)
         without = learner(anneal=True)
         ppo.steps = steps
-        with_it, alone = (p.gradients(samples, np.arange(32))[0][-1] for p in (ppo, without))
+        with_it, alone = (p.gradient(ppo.samples[0], np.arange(32), UNCHANGED).actor[-1] for p in (ppo, without))
         slopes.append((alone - with_it) / 32)
     np.testing.assert_allclose(slopes, [0.1, 0.05, 0.0], atol=1e-6)
 
 
 def test_a_policy_that_is_not_finite_ends_the_run(monkeypatch):
     ppo = learner()
-    monkeypatch.setattr(
-        ppo, "gradients", lambda samples, at: (np.full(1, np.nan, np.float32), np.zeros(1), np.zeros(3))
-    )
+    told = Sums(np.full(1, np.nan, np.float32), np.zeros(1), np.array([0, 0, 0, 32]))
+    monkeypatch.setattr(ppo, "gradients", lambda *minibatch: [told])
     with pytest.raises(ValueError, match="Balancing: the loss or the policy is not finite after 1 iterations"):
         ppo.iteration()

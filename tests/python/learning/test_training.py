@@ -218,7 +218,8 @@ def test_groups_and_time_limits_are_learnt_with(tmp_path):
     assert np.abs(got.actions).max() <= 2
     np.testing.assert_allclose(got.actions[..., 0], np.clip(2 * got.more["chosen"], -2, 2), rtol=1e-6)
     ppo.ends(got)
-    samples = ppo.samples(got)
+    ppo.prepare(got, ppo.scale)
+    samples = ppo.samples[0]
     # targets by the sum of what follows, step by step
     value = ppo.critic(np.clip(got.observations["critic"].reshape(-1, 5), -10, 10)).reshape(17, 8)
     last = ppo.critic(np.clip(got.final_observations["critic"][9], -10, 10))[:, 0]
@@ -240,7 +241,8 @@ def test_the_gradient_is_that_of_the_loss(tmp_path):
     ppo.iteration()
     got = ppo.acting.collect(ppo.env, 16, ppo.actor, ppo.log_std, ppo.seen, True, True)
     ppo.ends(got)
-    x = ppo.samples(got)
+    ppo.prepare(got, ppo.scale)
+    x = ppo.samples[0]
     rng = np.random.default_rng(0)
     x = x._replace(
         log_prob=x.log_prob + rng.normal(0, 0.1, len(x.log_prob)).astype(np.float32)
@@ -257,7 +259,7 @@ def test_the_gradient_is_that_of_the_loss(tmp_path):
             (ppo.critic(x.xc)[:, 0] - x.target) ** 2
         ).sum()
 
-    actor, critic, told = ppo.gradients(x, at)
+    actor, critic, told = ppo.gradient(x, at, (np.float32(0), np.float32(1)))
     assert told[2] == pytest.approx(losses()[1], rel=1e-4) and 0 < told[1] < len(at)
     for adam, gradient, which in ((ppo.actor_adam, actor, 0), (ppo.critic_adam, critic, 1)):
         for k in [*rng.integers(0, len(gradient), 6), len(gradient) - 1]:

@@ -1,0 +1,147 @@
+"""ShardedBatch: a batch of environments whose parts are on the workers of a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._optional import ray
+from ..environment.collecting import Collected
+from ..environment.recording import STEP, observation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from ..environment.batch import EnvBatch
+    from ..environment.collecting import Policy
+    from ..environment.task import Task
+    from ..learning.ppo import Chunks
+    from .messages import Call
+
+    Arrays = dict[str, npt.NDArray[Any]]
+
+
+class ShardedBatch:
+    """A batch of `num_envs` environments of a task, in parts on workers, with the bits of one batch of an EnvBatch.
+
+    workers  a Workers
+    bounds   first environment of each chunk, and num_envs; a chunk is on one worker. None: chunks of one environment
+
+    This process keeps a snapshot of all environments after each call, from which a lost worker's are computed again.
+    """
+
+    def __init__(
+        self,
+        workers: Any,
+        task: Task,
+        num_envs: int,
+        seed: int = 0,
+        dtype: str = "float32",
+        bounds: Sequence[int] | None = None,
+    ) -> None:
+        self.local = task.batch(1, seed, dtype=dtype)  # type: ignore[attr-defined]
+        self.workers, self.task, self.num_envs, self.seed = workers, task, int(num_envs), seed
+        if num_envs < 1:
+            raise ValueError(f"{type(task).__name__}: num_envs is {num_envs}, expected 1 or more")
+        self.bounds = tuple(range(self.num_envs + 1)) if bounds is None else tuple(bounds)
+        self.recording, self.groups, self.terms = self.local.recording, self.local.groups, self.local.terms
+        self.options = {"seed": seed, "dtype": np.dtype(dtype).name}
+        text = ray.cloudpickle.dumps(task)
+        self.key = hashlib.sha256(text + repr(self.options).encode()).hexdigest()
+        self.state: Arrays | None = None
+        self.token = object()  # of `state`
+        self.policies: dict[Policy, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<featherstorm.distributed.ShardedBatch {type(self.task).__name__}: {self.num_envs} environments>"
+
+    # -- calls
+
+    def advance(self, call: Call, setup: Sequence[Call] = ()) -> list[Any]:
+        """Make a call that changes the environments; return its results, and keep the snapshot that comes with them.
+
+        setup   calls before it that a new worker needs
+        """
+        w, state = self.workers, self.state
+        journal = [w.to_all("batch", self.key, self.task, self.options, own=lambda chunks: (chunks,)), *setup]
+        if state is not None:
+            journal.append(w.to_all("restore", own=lambda chunks: (rows_of(state, chunks),)))
+        w.begin(self.bounds, journal, self.token)
+        results = w.call(call, keep=True)
+        self.state = joined([snapshot for _, snapshot in results], 0)
+        return [found for found, _ in results]
+
+    def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in each environment: (obs, {}). seed: a number, as for EnvBatch.reset."""
+        self.advance(self.workers.to_all("reset", self.seed if seed is None and self.state is None else seed))
+        return self.observed(), {}
+
+    def collect(
+        self, steps: int, policy: Policy, weights: Mapping[str, Any] | None = None, finals: bool = True
+    ) -> Collected:
+        """Run control steps under a policy; see EnvBatch.collect. The arrays (T, B, ...) are in this process."""
+        if self.state is None:
+            raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
+        if policy not in self.policies:
+            self.policies[policy] = hashlib.sha256(ray.cloudpickle.dumps(policy)).hexdigest()
+        arguments = int(steps), self.policies[policy], policy, dict(weights or {}), finals
+        return joined_steps(self.advance(self.workers.to_all("collect", *arguments)))
+
+    # -- the state
+
+    def snapshot(self) -> Arrays:
+        """Return all data that later steps depend on (B, n), as EnvBatch.snapshot."""
+        if self.state is None:
+            raise RuntimeError(f"{type(self.task).__name__}: snapshot() before reset()")
+        return {name: x.copy() for name, x in self.state.items()}
+
+    def restore(self, snapshot: Mapping[str, npt.ArrayLike]) -> None:
+        """Continue from a snapshot. Errors: ValueError for one of another task, number or dtype."""
+        state = {name: np.array(x) for name, x in snapshot.items()}
+        if set(state) != set(self.local.lasting) or any(
+            x.shape != (self.num_envs, self.local.storage.sizes[name]) or x.dtype != self.local.dtype
+            for name, x in state.items()
+        ):
+            raise ValueError(f"restore: the snapshot is not one of {self!r}")
+        self.state, self.token = state, object()
+
+    def observed(self) -> Any:
+        """Return the last observations (B, n), or groups of them by name."""
+        state = self.snapshot()
+        found = {group: state[observation(group)] for group in self.groups}
+        return found[""] if set(found) == {""} else found
+
+    @property
+    def episode_length(self) -> Any:
+        """Control steps of the current episodes (B,): a view that may be written before the next call."""
+        self.restore(self.snapshot())  # a state that workers do not have
+        return self.state[STEP][:, 0]  # type: ignore[index]
+
+    def resized(self, num_envs: int, seed: int = 0, first: int = 0) -> EnvBatch:
+        """Return a batch of other environments of the task in this process."""
+        return self.local.resized(num_envs, seed, first)
+
+
+def rows_of(state: Arrays, chunks: Chunks) -> Arrays:
+    """Return the environments of some chunks."""
+    return {name: x[chunks.first : chunks.first + chunks.size] for name, x in state.items()}
+
+
+def joined(parts: Sequence[Mapping[str, Any]], axis: int) -> Arrays:
+    """Return arrays of parts, one after the other along an axis."""
+    return {name: np.concatenate([part[name] for part in parts], axis) for name in parts[0]}
+
+
+def joined_steps(parts: Sequence[Collected]) -> Collected:
+    """Return the collected steps of all environments from those of the workers."""
+
+    def join(values: Sequence[Any]) -> Any:
+        if values[0] is None:
+            return None
+        return joined(values, 1) if isinstance(values[0], dict) else np.concatenate(values, 1)
+
+    return Collected(*map(join, zip(*parts)))

@@ -1,0 +1,65 @@
+"""PPO whose steps and gradients are computed on workers, with the bits of a run in one process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..environment.collecting import Collected
+from ..learning.ppo import PPO
+from .messages import message_of
+
+if TYPE_CHECKING:
+    from ..learning.normaliser import Moments
+    from ..learning.ppo import Sums
+    from ..learning.settings import Settings
+    from .batch import ShardedBatch
+
+
+class DistributedPPO(PPO):
+    """PPO on the environments of workers.
+
+    An iteration has one call of the workers for its steps, one for its advantages, and one for each minibatch. Rewards and
+    ends of episodes come back to this process, and for each chunk the moments of observations and advantages and the
+    gradients of the minibatches. Observations and actions stay on the workers.
+
+    Its further figures are "workers", their number; "retries", how often a worker was lost so far; "slowest", the time of the
+    slowest worker in an iteration's calls over that of the median.
+    Errors: ValueError for another algorithm.
+    """
+
+    env: ShardedBatch  # type: ignore[assignment]
+
+    def __init__(self, env: ShardedBatch, settings: Settings, seed: int = 0, threads: int | None = None) -> None:
+        if settings.algorithm != "ppo":
+            raise ValueError(f"Workers: algorithm is {settings.algorithm}, expected ppo")
+        super().__init__(env, settings, seed, threads)  # type: ignore[arg-type]
+
+    def iteration(self) -> dict[str, Any]:
+        row, w = super().iteration(), self.env.workers
+        return {**row, "workers": len(w.actors), "retries": w.retries, "slowest": w.slowest()}
+
+    def collect(self) -> Collected:
+        """Run the control steps of an iteration; only rewards and ends of episodes (T, B) come back."""
+        w = self.env.workers
+        setup = [w.to_all("learner", self.settings, self.seed)]
+        found = self.env.advance(w.to_all("steps", message_of(self)), setup)
+        self.found = [moments for part in found for moments in part["moments"]]
+        reward, terminated, truncated = (
+            np.concatenate([part[name] for part in found], 1) for name in ("reward", "terminated", "truncated")
+        )
+        return Collected(None, reward, reward, terminated, truncated, None, {})
+
+    def see(self, got: Collected) -> None:
+        for moments in self.found:
+            self.look(moments)
+
+    def prepare(self, got: Collected, scale: Any) -> list[Moments]:
+        w = self.env.workers
+        return [moments for part in w.call(w.to_all("prepare", scale), keep=True) for moments in part]
+
+    def gradients(self, epoch: int, part: int, mean: float, deviation: float) -> list[Sums]:
+        w, numbers = self.env.workers, (self.actor_adam.numbers, self.critic_adam.numbers)
+        call = w.to_all("gradients", *numbers, epoch, part, mean, deviation)
+        return [sums for found in w.call(call) for sums in found]

@@ -1,0 +1,113 @@
+"""The environments of one worker, and the computations of a learner on them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
+from ..learning.ppo import PPO
+from .messages import receive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..environment.collecting import Collected, Policy
+    from ..environment.task import Task
+    from ..learning.ppo import Chunks, Sums
+    from ..learning.settings import Settings
+
+    Arrays = Mapping[str, Any]
+
+
+def software() -> tuple[str, ...]:
+    """Return the versions and the kind of processor on which the bits of a learner depend."""
+    blas = {
+        f"{x.get('internal_api')} {x.get('version')} {x.get('architecture')}"
+        for x in threadpool_info()
+        if x.get("user_api") == "blas"
+    }
+    return (f"featherstorm {__version__}", f"numpy {np.__version__}", *sorted(blas))
+
+
+class Share:
+    """Environments of some chunks of a run, in a process of their own.
+
+    threads   of the process
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.limits = threadpool_limits(1, "blas")  # the learner's threads run products in parallel
+        self.key = ""
+        self.chunks: Chunks | None = None
+        self.env: Any = None
+        self.ppo: Any = None
+        self.got: Any = None
+        self.policies: dict[str, Policy] = {}
+
+    def run(self, name: str, shared: tuple[Any, ...], *own: Any) -> Any:
+        """Return the result of a method for arguments of all workers and further ones of this worker."""
+        return getattr(self, name)(*shared, *own)
+
+    def ready(self) -> tuple[str, ...]:
+        return software()
+
+    def batch(self, key: str, task: Task, options: dict[str, Any], chunks: Chunks) -> None:
+        """Make the environments of some chunks; `key` names the task and its options."""
+        if key != self.key or self.env is None:
+            self.env = task.batch(chunks.size, first=chunks.first, threads=self.threads, **options)  # type: ignore[attr-defined]
+        elif chunks != self.chunks:
+            self.env = self.env.resized(chunks.size, options["seed"], chunks.first)
+        if chunks != self.chunks:
+            self.ppo = None
+        if self.ppo:
+            self.ppo.env = self.env
+        self.key, self.chunks = key, chunks
+
+    def reset(self, seed: int | None) -> tuple[None, Arrays]:
+        self.env.reset(seed=seed)
+        return None, self.env.snapshot()
+
+    def restore(self, snapshot: Arrays) -> None:
+        self.env.restore(snapshot)
+
+    def collect(self, steps: int, key: str, policy: Policy, weights: Arrays, finals: bool) -> tuple[Collected, Arrays]:
+        """Run control steps; `key` names the policy, which is compiled once."""
+        got = self.env.collect(steps, self.policies.setdefault(key, policy), weights, finals)
+        return type(got)(*map(packed, got)), self.env.snapshot()
+
+    # -- PPO
+
+    def learner(self, settings: Settings, seed: int) -> None:
+        if self.ppo is None or (self.ppo.settings, self.ppo.seed) != (settings, seed):
+            self.ppo = PPO(self.env, settings, seed, self.threads, self.chunks)
+
+    def steps(self, message: Arrays) -> tuple[dict[str, Any], Arrays]:
+        """Run the control steps of an iteration: the numbers of all environments, and moments of each chunk."""
+        receive(self.ppo, message)
+        self.got = got = self.ppo.collect()
+        found = {name: packed(getattr(got, name)) for name in ("reward", "terminated", "truncated")}
+        return {**found, "moments": self.ppo.moments_of_chunks(got)}, self.env.snapshot()
+
+    def prepare(self, scale: Any) -> list[Any]:
+        return self.ppo.prepare(self.got, scale)
+
+    def gradients(self, actor: Any, critic: Any, epoch: int, part: int, mean: float, deviation: float) -> list[Sums]:
+        self.ppo.actor_adam.numbers[:] = actor
+        self.ppo.critic_adam.numbers[:] = critic
+        return self.ppo.gradients(epoch, part, mean, deviation)
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing for a time; for tests of slow workers."""
+        time.sleep(seconds)
+
+
+def packed(x: Any) -> Any:
+    """Return contiguous copies, which are sent without another one."""
+    if isinstance(x, dict):
+        return {name: packed(y) for name, y in x.items()}
+    return np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x
