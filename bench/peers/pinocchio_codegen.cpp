@@ -2,8 +2,8 @@
 // evaluated one state a call in double.
 #include <pinocchio/codegen/cppadcg-algo.hpp>  // before all others of its own
 
-#include <pinocchio/algorithm/cholesky.hpp>
 #include <unistd.h>
+#include <pinocchio/algorithm/cholesky.hpp>
 
 #include "bench/peers/pinocchio_model.h"
 #include "bench/peers/serve.h"

@@ -1,7 +1,5 @@
 #include "host/system/interruption.h"
 
-#include "core/trace/work_check.h"
-
 namespace featherstorm {
 namespace {
 
@@ -15,10 +13,7 @@ std::atomic<InterruptionCheck> interruption_check = nullptr;
 
 }  // namespace
 
-void set_interruption_check(InterruptionCheck check) {
-  interruption_check = check;
-  set_work_check(check ? end_if_interrupted : nullptr);
-}
+void set_interruption_check(InterruptionCheck check) { interruption_check = check; }
 
 bool CheckTimes::due() {
   if (skipped_++ < skips_) return false;

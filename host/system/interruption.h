@@ -53,7 +53,8 @@ class LongCall {
   std::exception_ptr failure_;
 };
 
-// For loops on one thread: throw Interruption if the check of this thread throws. Cost: some nanoseconds.
+// For loops on one thread, also as the check of core/trace/work_check.h: throw Interruption if the check of this thread
+// throws. Cost: some nanoseconds.
 void end_if_interrupted();
 
 // Parts of a loop that take some milliseconds each.

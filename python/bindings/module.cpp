@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "core/model/builder.h"
+#include "core/trace/work_check.h"
 #include "host/compile/compile.h"
 #include "host/system/cache.h"
 #include "host/system/error.h"
@@ -31,6 +32,7 @@ NB_MODULE(_featherstorm, module) {
   nb::set_leak_warnings(false);
   main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   set_interruption_check(raise_signals);
+  set_work_check(end_if_interrupted);
   module.doc() = "The engine of featherstorm. Use the package `featherstorm`.";
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
