@@ -59,7 +59,8 @@ InverseInertia::InverseInertia(const Robot& robot)
     });
     const Columns U = I * b.S;
     Square D = b.S.transpose() * U;
-    for (int k = 0; k < D.cols(); k++) D(k, k) += m_.armature[static_cast<std::size_t>(v + k)];
+    for (int k = 0; k < D.cols(); k++)
+      D(k, k) += m_.armature[static_cast<std::size_t>(v) + static_cast<std::size_t>(k)];
     b.inverse = D.inverse();
     b.G = U * b.inverse;
     IA[parent_of(i)] += b.X.transpose() * (I - b.G * U.transpose()) * b.X;

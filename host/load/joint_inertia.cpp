@@ -49,12 +49,13 @@ std::vector<Pivot> pivots(const Model<double>& m, const std::vector<double>& q) 
         double unit[6] = {};
         unit[k] = 1;
         const Motion<double> S = zero_motion<double>() + J.velocity(static_cast<const double*>(unit));
-        const double armature = m.armature[static_cast<std::size_t>(b.v + k)];
+        const double armature = m.armature[static_cast<std::size_t>(b.v) + static_cast<std::size_t>(k)];
         const Force<double> U = J.force_of_axis(k, A);
         const double d = J.project(k, U) + armature;
         const double own = std::abs(J.project(k, J.force_of_axis(k, I))) + armature;
         const double noise = S.w.squaredNorm() * largest + S.v.squaredNorm() * std::abs(I.m);
-        all[static_cast<std::size_t>(b.v + k)] = {d, !(std::abs(d) > rounding * own + axes_rounding * noise)};
+        all[static_cast<std::size_t>(b.v) + static_cast<std::size_t>(k)] = {
+            d, !(std::abs(d) > rounding * own + axes_rounding * noise)};
         const Force<double> G = U * (1 / d);
         A = {minus_outer(A.I, U.n, G.n), minus_outer(A.H, U.n, G.f), minus_outer(A.M, U.f, G.f)};
       }

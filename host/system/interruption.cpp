@@ -44,7 +44,9 @@ void end_if_interrupted() {
   if (!check || !times.due()) return;
   try {
     check();
-  } catch (...) { throw Interruption{std::current_exception()}; }
+  } catch (...) {
+    throw Interruption{std::current_exception()};  // NOLINT(bugprone-std-exception-baseclass)
+  }
 }
 
 long LoopParts::next() {

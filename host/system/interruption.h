@@ -40,7 +40,7 @@ class LongCall {
   }
   // Throw Interruption if the call has been ended. Called when no thread works on the call any more.
   void rethrow() const {
-    if (failure_) throw Interruption{failure_};
+    if (failure_) throw Interruption{failure_};  // NOLINT(bugprone-std-exception-baseclass)
   }
 
  private:
