@@ -234,7 +234,7 @@ classifiers = ["Operating System :: POSIX :: Linux", "Environment :: GPU :: NVID
 """
 CUDA_README = """# featherstorm-cuda13
 
-The CUDA library of [featherstorm](https://pypi.org/project/featherstorm/) {version}, which loads it on machines with an NVIDIA driver
+The CUDA library of featherstorm {version}, which loads it on machines with an NVIDIA driver
 for CUDA 13. It has no Python interface of its own. Install it with `pip install featherstorm[cuda13]`.
 """
 
