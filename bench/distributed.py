@@ -1,4 +1,4 @@
-"""What workers cost a training: seconds of an iteration in this process and on workers, calls and bytes.
+"""Cost of workers in a training: seconds of an iteration in this process and on workers, calls and bytes.
 
     python bench/distributed.py [--task Go1JoystickFlat] [--workers 1 2] [--chunks 6 24] [--iterations 10]
 

@@ -1,4 +1,4 @@
-"""What a result is recorded with: the machine, the commit, how busy it was. Tables of the README need a quiet machine."""
+"""Facts that a result is recorded with: machine, commit, load. Tables of the README need a quiet machine."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from .goals import GOAL, GOAL_PEER
 from .measure import DERIVED, OURS, PATHS
 
 LABELS = [p.replace("/", " ") for p in PATHS]
-# Pinocchio's scalars, and what a reader is told of them; ratios and goals are those of the first
+# Builds of Pinocchio and their column heads; ratios and goals use the first one
 PINOCCHIO = {
     "pinocchio/double/": "Pinocchio double",
     "pinocchio/float/": "float",
