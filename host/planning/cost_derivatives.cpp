@@ -104,7 +104,7 @@ CostDerivatives::CostDerivatives(const Robot& robot, const Program& of, bool res
     }
   }
   std::ranges::sort(curved_);
-  curved_.erase(std::ranges::unique(curved_).begin(), curved_.end());
+  curved_.erase(std::unique(curved_.begin(), curved_.end()), curved_.end());
   values_ = static_cast<long>(value.size());
   program_.output("value", value);
   if (!slopes.empty()) program_.output("slopes", slopes);
