@@ -60,9 +60,11 @@ std::shared_ptr<const Ilqr::Cost> Ilqr::cost_of(const Program& cost, const Progr
   std::vector<std::string> fixed = parameters;
   fixed.insert(fixed.end(), {"p", "t_next"});
   const bool squares = !residual.outputs.empty();
-  auto made = std::make_shared<Cost>(CostDerivatives(evaluator_.robot(), squares ? residual : cost, squares,
-                                                     static_cast<int>(m_), static_cast<int>(na_), fixed),
-                                     steps, Sequence(Precision::float64, evaluator_.threads(), evaluator_.isa()));
+  auto made =
+      std::make_shared<Cost>(Cost{.derivatives = CostDerivatives(evaluator_.robot(), squares ? residual : cost, squares,
+                                                                 static_cast<int>(m_), static_cast<int>(na_), fixed),
+                                  .steps = steps,
+                                  .kernel = Sequence(Precision::float64, evaluator_.threads(), evaluator_.isa())});
   const CostDerivatives& d = made->derivatives;
   for (const Program::Array& a : d.read())
     if (!read_.contains(a.name)) read_.emplace(a.name, array(rows_, a.size));
