@@ -27,7 +27,7 @@ class PinocchioRobot:
         self.order = Order(
             ours, {n: model.idx_qs[k] for n, k in index.items()}, {n: model.idx_vs[k] for n, k in index.items()}
         )
-        self.floating = ours.floating
+        self.model, self.floating = model, ours.floating
         # its reader of URDF files has no rotors
         model.armature = self.order.give(ours.armature[None], self.order.v)[0]
         turned = [np.eye(3) for _ in range(model.njoints)]

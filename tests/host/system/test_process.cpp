@@ -81,7 +81,7 @@ TEST(Interruption, EndsAProgram) {
     run_process(long_program(scratch / "number"), 100);
     ADD_FAILURE() << "not interrupted";
   } catch (const Interruption& i) { EXPECT_THROW(std::rethrow_exception(i.cause), std::runtime_error); }
-  EXPECT_LT(seconds_since(begin), 1);
+  EXPECT_LT(seconds_since(begin), 5);  // the program sleeps 100
 }
 
 TEST(Interruption, IsAskedForOnTheCallingThreadAlone) {

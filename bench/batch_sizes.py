@@ -1,0 +1,216 @@
+"""Time of an evaluation by batch size, from C++ and from Python, beside Pinocchio's, and the batch size from which ours is faster.
+
+    ./featherstorm install bench
+    .venv/bin/python bench/batch_sizes.py --build build/release [--robots iiwa14 go2 g1 atlas] [--output FILE.md] [--busy]
+
+Pinocchio evaluates one state in a call, so its time does not depend on the batch size. From C++: the programs of peers.py,
+float64 for Pinocchio, processor time. From Python: a loop of calls of Pinocchio, and one call of ours with arrays (B, n) of
+float32 in C order, wall-clock time. Latencies are wall-clock times of single calls with one state. Answers are
+compared first, by the same code as in peers.py.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+
+import featherstorm as fs
+import machine
+from peers.build import ROOT, build_pinocchio
+from peers.measure import TOLERANCE, error
+from peers.pinocchio_robot import PinocchioRobot
+from peers.report import number, table
+from peers.robots import Description
+from peers.server import Server
+
+SIZES = [1, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384, 65536]
+OPS = {"rnea": "rnea", "fd": "aba"}  # ours, Pinocchio's
+BUILD = "double/clang-native"
+PATHS = ("float/assembled", "double/assembled")
+
+
+def crossing(ours: dict, peer: float) -> str:
+    """The least batch size from which on all of ours are faster."""
+    slower = [size for size, ns in ours.items() if ns >= peer]
+    if not slower:
+        return str(min(ours))
+    larger = [size for size in ours if size > max(slower)]
+    return f"{min(larger)}" if larger else "none"
+
+
+def check(x, reference, precision, what):
+    e = error(x, reference)
+    if not e < TOLERANCE[precision]:
+        raise SystemExit(f"{what} differs from Pinocchio by {e:.1e}")
+
+
+def from_cpp(programs, robot, repetitions, seconds):
+    """op -> Pinocchio's time, path -> size -> ours, and both latencies as (p50, p99, p99.9)."""
+    found = {op: {"ours": {path: {} for path in PATHS}} for op in OPS}
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            ours = Description(programs["featherstorm"], robot)
+            states, peer = ours.random_states(size), PinocchioRobot(ours, folder)
+            a = Server("featherstorm", [programs["featherstorm"], robot], states, folder)
+            b = Server("pinocchio", [programs["pinocchio"], peer.file], peer.states(states), folder)
+            for op, theirs in OPS.items():
+                reference = peer.back(op, b.answer(theirs))
+                for path in PATHS:
+                    check(a.answer(f"{op}/{path}"), reference, path.split("/")[0], f"{robot} {op} {path}")
+                samples = {path: [] for path in PATHS}
+                peers = []
+                for _ in range(repetitions):
+                    peers.append(b.time(theirs, seconds))
+                    for path in PATHS:
+                        samples[path].append(a.time(f"{op}/{path}", seconds))
+                for path in PATHS:
+                    found[op]["ours"][path][size] = statistics.median(samples[path])
+                if size == 1:
+                    found[op]["latency"] = {path: a.latency(f"{op}/{path}", 20000) for path in PATHS}
+                    found[op]["latency"]["Pinocchio"] = b.latency(theirs, 20000)
+                if size == 1024:
+                    found[op]["pinocchio"] = statistics.median(peers)
+            a.close(), b.close()
+    return found
+
+
+def per_evaluation(call, count, repetitions, seconds):
+    call()
+    samples = []
+    for _ in range(repetitions):
+        passes, start = 0, time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            call()
+            passes += 1
+        samples.append((time.perf_counter() - start) / (passes * count) * 1e9)
+    return statistics.median(samples)
+
+
+def from_python(programs, robot, repetitions, seconds):
+    """op -> Pinocchio's time, threads -> size -> ours."""
+    ours = Description(programs["featherstorm"], robot)
+    found = {op: {"ours": {1: {}, 2: {}}} for op in OPS}
+    with tempfile.TemporaryDirectory() as folder:
+        adapter = PinocchioRobot(ours, Path(folder))
+        states = adapter.states(ours.random_states(64))
+    data = adapter.model.createData()
+    for op, theirs in OPS.items():
+        call, x = getattr(pinocchio, theirs), states["a" if op == "rnea" else "tau"]
+        rows = list(zip(states["q"], states["v"], x))
+
+        def loop(call=call, rows=rows):
+            for q, v, y in rows:
+                call(adapter.model, data, q, v, y)
+
+        found[op]["pinocchio"] = per_evaluation(loop, len(rows), repetitions, seconds)
+    for threads in (1, 2):
+        model = fs.load(robot, threads=threads)
+        for size in SIZES:
+            s = {name: x.astype(np.float32) for name, x in ours.random_states(size).items()}
+            for op in OPS:
+                function, x = getattr(fs, op), s["a" if op == "rnea" else "tau"]
+
+                def call(function=function, model=model, x=x, s=s):
+                    return function(model, s["q"], s["v"], x)
+
+                found[op]["ours"][threads][size] = per_evaluation(call, size, repetitions, seconds)
+    return found
+
+
+def report(results) -> str:
+    d = machine.describe()
+    sizes = [str(s) for s in SIZES]
+    lines = [
+        f"# Batch sizes on {d['machine']}, {d['date']}",
+        "",
+        f"{d['cpu']}, {d['cores']} cores; commit {d['commit']}. `python bench/batch_sizes.py`; load {machine.load()}.",
+        "",
+        "## From C++, one thread",
+        "",
+        "Nanoseconds of processor time for an evaluation. `from`: the batch size from which ours is faster than Pinocchio in float64, one",
+        "state a call. Arrays of class `Buffer`: batches below 16 take a whole vector.",
+        "",
+    ]
+    rows = []
+    for robot, (cpp, _) in results.items():
+        for op in OPS:
+            for path in PATHS:
+                t = cpp[op]["ours"][path]
+                rows.append(
+                    [
+                        op,
+                        robot,
+                        path.split("/")[0],
+                        number(cpp[op]["pinocchio"]),
+                        *(number(t[s]) for s in SIZES),
+                        f"**{crossing(t, cpp[op]['pinocchio'])}**",
+                    ]
+                )
+    lines += table(["op", "robot", "ours in", "Pinocchio", *sizes, "from"], rows)
+    lines += ["## From Python", "", "Wall-clock nanoseconds for an evaluation, float32, rows (B, n) of NumPy.", ""]
+    rows, efficiency = [], []
+    for robot, (_, python) in results.items():
+        for op in OPS:
+            t = python[op]["ours"]
+            peer = python[op]["pinocchio"]
+            for threads in (1, 2):
+                rows.append(
+                    [
+                        op,
+                        robot,
+                        str(threads),
+                        number(peer),
+                        *(number(t[threads][s]) for s in SIZES),
+                        f"**{crossing(t[threads], peer)}**",
+                    ]
+                )
+            efficiency.append([op, robot, *(f"{t[1][s] / t[2][s] / 2:.0%}" for s in (1024, 4096, 16384, 65536))])
+    lines += table(["op", "robot", "threads", "Pinocchio, a loop", *sizes, "from"], rows)
+    lines += ["Time with one thread over twice the time with two:", ""]
+    lines += table(["op", "robot", "1024", "4096", "16384", "65536"], efficiency)
+    lines += [
+        "## A single call with one state",
+        "",
+        "Wall-clock nanoseconds from C++: half of 20 000 calls, 99 % and 99.9 % of them take less.",
+        "",
+    ]
+    rows = [
+        [op, robot, who, *(number(x) for x in latency)]
+        for robot, (cpp, _) in results.items()
+        for op in OPS
+        for who, latency in cpp[op]["latency"].items()
+    ]
+    return "\n".join([*lines, *table(["op", "robot", "who", "50 %", "99 %", "99.9 %"], rows)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="build folder of featherstorm")
+    parser.add_argument("--robots", nargs="+", default=["iiwa14", "go2", "g1", "atlas"])
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.02, help="length of a repetition")
+    parser.add_argument("--output", type=Path, help="file to write")
+    machine.add_busy_option(parser)
+    options = parser.parse_args()
+    machine.require_quiet(options.busy)
+    folder = options.build / "peers"
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = {
+        "featherstorm": options.build / "bin" / "bench_peer_featherstorm",
+        "pinocchio": build_pinocchio(folder, [BUILD])[BUILD][0],
+    }
+    measured = (options.repetitions, options.seconds)
+    results = {r: (from_cpp(programs, r, *measured), from_python(programs, r, *measured)) for r in options.robots}
+    text = report(results)
+    print(text)
+    if options.output:
+        options.output.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
