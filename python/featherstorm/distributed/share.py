@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
 from ..learning.ppo import PPO
 from .messages import receive
+from .planning import Sampler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from ..learning.settings import Settings
 
     Arrays = Mapping[str, Any]
+
+KEPT = 8  # planners of which a worker keeps the kernels
 
 
 def software() -> tuple[str, ...]:
@@ -48,10 +52,13 @@ class Share:
         self.ppo: Any = None
         self.got: Any = None
         self.policies: dict[str, Policy] = {}
+        self.samplers: dict[str, Sampler] = {}
+        self.planned: Any = None
 
-    def run(self, name: str, shared: tuple[Any, ...], *own: Any) -> Any:
-        """Return the result of a method for arguments of all workers and further ones of this worker."""
-        return getattr(self, name)(*shared, *own)
+    def run(self, name: str, shared: bytes | tuple[Any, ...], *own: Any) -> Any:
+        """Return the result of a method for arguments of all workers, pickled or not, and further ones of this worker."""
+        given = pickle.loads(shared) if isinstance(shared, bytes) else shared
+        return getattr(self, name)(*given, *own)
 
     def ready(self) -> tuple[str, ...]:
         return software()
@@ -100,6 +107,19 @@ class Share:
         self.ppo.actor_adam.numbers[:] = actor
         self.ppo.critic_adam.numbers[:] = critic
         return self.ppo.gradients(epoch, part, mean, deviation)
+
+    # -- planners
+
+    def sampler(self, key: str, options: dict[str, Any], chunks: Chunks) -> None:
+        """Make the samples of some blocks; `key` names the planner."""
+        kept = self.samplers.pop(key, None)
+        while len(self.samplers) >= KEPT:
+            del self.samplers[next(iter(self.samplers))]
+        self.planned = kept if kept and kept.chunks == chunks else Sampler(options, self.threads, chunks)
+        self.samplers[key] = self.planned
+
+    def costs(self, x: Any, given: dict[str, Any], plans: Any) -> Any:
+        return self.planned.costs(x, given, plans)
 
     def wait(self, seconds: float) -> None:
         """Do nothing for a time; for tests of slow workers."""

@@ -19,6 +19,7 @@ from ..model import tell
 from .batch import ShardedBatch
 from .learner import DistributedPPO
 from .messages import Call, size_of
+from .planning import ShardedSamples
 from .share import Share, software
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
     from ..environment.task import Task
     from ..learning.settings import Settings
+    from ..planning import Planner
 
 ATTEMPTS = 5  # replacements of one worker in a call
+INLINE = 100_000  # bytes of arguments that go with the call itself, which saves 1 to 2 ms; more are sent apart, once
 
 
 class Fewer(Exception):
@@ -48,7 +51,7 @@ class Workers:
 
     actors     the present workers
     retries    how often a worker was lost, and its share computed again
-    sent, received   bytes of the arrays of all calls so far, which go through the driver
+    sent, received   bytes of arguments, and of arrays of results, of all calls so far, which go through the driver
     Errors: ImportError without the package ray; ValueError for another count; ConnectionError where no worker starts.
     """
 
@@ -101,6 +104,10 @@ class Workers:
     def learner(self, env: ShardedBatch, settings: Settings, seed: int, threads: int | None) -> DistributedPPO:
         """Make a learner on the environments. Errors: ValueError for another algorithm than PPO."""
         return DistributedPPO(env, settings, seed, threads)
+
+    def samples(self, planner: Planner) -> ShardedSamples:
+        """Make the samples of a planner on the workers; planners call it."""
+        return ShardedSamples(self, planner)
 
     # -- processes
 
@@ -205,8 +212,9 @@ class Workers:
                 continue
 
     def to_all(self, name: str, *shared: Any, own: Callable[[Chunks], tuple[Any, ...]] | None = None) -> Call:
-        """Return a call, whose shared arguments are sent once."""
-        return Call(name, ray.put(shared), own, size_of(shared))
+        """Return a call with a copy of the arguments that all workers get."""
+        text = ray.cloudpickle.dumps(shared)
+        return Call(name, text if len(text) < INLINE else ray.put(shared), own, len(text))
 
     def call(self, call: Call, keep: bool = False) -> list[Any]:
         """Call all workers, and return their results in the order of the environments.

@@ -1,6 +1,7 @@
-"""A cluster of two machines on this one."""
+"""A cluster of two machines on this one, and workers that end."""
 
 import os
+import signal
 
 import pytest
 
@@ -28,3 +29,29 @@ def cluster():
     yield made
     ray.shutdown()
     made.shutdown()
+
+
+@pytest.fixture
+def ending(monkeypatch):
+    """End the process of worker k as a machine does that fails, at a call of this name; return the list of ends.
+
+    when(), after: a condition, and the number of such calls before.
+    """
+    import ray
+
+    def end_at(workers, call, k, when=lambda: True, after=0):
+        submit, ended, passed = workers.submit, [], []
+
+        def submitted(at, given):
+            if given.name == call and at == k and when() and not ended:
+                passed.append(at)
+                if len(passed) > after:
+                    ended.append(at)
+                    pid = ray.get(workers.actors[k].__ray_call__.remote(lambda share: os.getpid()))
+                    os.kill(pid, signal.SIGKILL)
+            return submit(at, given)
+
+        monkeypatch.setattr(workers, "submit", submitted)
+        return ended
+
+    return end_at

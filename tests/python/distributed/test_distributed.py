@@ -1,8 +1,6 @@
 """Environments and PPO on the workers of a Ray cluster: the bits of one process, whatever happens to the workers."""
 
 import dataclasses
-import os
-import signal
 
 import numpy as np
 import pytest
@@ -51,12 +49,6 @@ def expected(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("alone"))[0]
 
 
-def end(actor):
-    """End the process of a worker as a machine does that fails."""
-    pid = ray.get(actor.__ray_call__.remote(lambda share: os.getpid()))
-    os.kill(pid, signal.SIGKILL)
-
-
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_a_run_has_the_bits_of_one_process(cluster, tmp_path, expected, count):
     with Workers(count) as workers:
@@ -74,23 +66,15 @@ def test_a_quadruped_with_lessons_has_the_bits_of_one_process(cluster, tmp_path)
 
 
 @pytest.mark.parametrize("call", ["restore", "steps", "prepare", "gradients"])
-def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expected, monkeypatch, call):
+def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expected, ending, call):
     """Its environments are computed again from the snapshot of the iteration's beginning."""
     with Workers(2) as workers:
-        submit, ended = workers.submit, []
-
-        def ending(k, given):
-            begun = workers.held is not None and len(workers.journal) > 2
-            if given.name == call and k == 1 and begun and not ended:
-                ended.append(k)
-                end(workers.actors[k])
-            return submit(k, given)
+        ended = ending(workers, call, 1, when=lambda: workers.held is not None and len(workers.journal) > 2)
 
         def other_state(k):
             if call == "restore" and k == 1:  # else the workers have the state, and nothing is restored
                 workers.held = object()
 
-        monkeypatch.setattr(workers, "submit", ending)
         found, row = trained(tmp_path, workers=workers, each=other_state)
         assert ended and found == expected
         assert (row["workers"], row["retries"]) == (2, 1)
