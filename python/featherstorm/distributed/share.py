@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
+from ..learning.evaluation import Evaluation
 from ..learning.ppo import PPO
 from .messages import receive
 from .planning import Sampler
@@ -51,6 +52,7 @@ class Share:
         self.env: Any = None
         self.ppo: Any = None
         self.got: Any = None
+        self.judged: Any = None  # key, first, size and environments of evaluations
         self.policies: dict[str, Policy] = {}
         self.samplers: dict[str, Sampler] = {}
         self.planned: Any = None
@@ -75,8 +77,9 @@ class Share:
             self.ppo.env = self.env
         self.key, self.chunks = key, chunks
 
-    def reset(self, seed: int | None) -> tuple[None, Arrays]:
-        self.env.reset(seed=seed)
+    def reset(self, mask: Any, seed: Any) -> tuple[None, Arrays]:
+        if mask.any():
+            self.env.reset(seed=seed, mask=mask)
         return None, self.env.snapshot()
 
     def restore(self, snapshot: Arrays) -> None:
@@ -107,6 +110,21 @@ class Share:
         self.ppo.actor_adam.numbers[:] = actor
         self.ppo.critic_adam.numbers[:] = critic
         return self.ppo.gradients(epoch, part, mean, deviation)
+
+    def evaluation(
+        self, message: Arrays, key: str, task: Task, options: dict[str, Any], seed: int, first: int, size: int
+    ) -> Evaluation:
+        """Evaluate the policy in environments `first` to `first` + `size` - 1 of a batch for it."""
+        if size == 0:
+            return Evaluation(np.zeros(0), np.zeros(0, int), np.zeros(0, bool))
+        receive(self.ppo, message)
+        if self.judged is None or self.judged[:3] != (key, first, size):
+            if key == self.key:
+                env = self.env.resized(size, options["seed"], first)
+            else:
+                env = task.batch(size, first=first, threads=self.threads, **options)  # type: ignore[attr-defined]
+            self.judged = key, first, size, env
+        return self.ppo.evaluate(self.judged[3], seed)
 
     # -- planners
 

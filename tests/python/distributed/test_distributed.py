@@ -83,16 +83,17 @@ def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expec
 def test_a_node_that_joins_gets_environments_and_one_that_leaves_loses_them(cluster, tmp_path, expected):
     joined = []
 
-    with Workers("auto", patience=5.0) as workers:
+    with Workers("auto") as workers:
 
         def change(k):
             if k == 1:
                 assert len(workers.actors) == 2
-                joined.append(cluster.add_node(num_cpus=2, object_store_memory=10**8))
-                cluster.wait_for_nodes()
+                joined.append(cluster.add_node(num_cpus=2, object_store_memory=10**8, wait=False))
+                cluster.wait_for_nodes(timeout=300)
             if k == 2:
                 assert len(workers.actors) == 3
                 cluster.remove_node(joined[0])
+                workers.patience = 5.0  # for another place
 
         found, row = trained(tmp_path, workers=workers, each=change)
         assert found == expected
@@ -140,6 +141,18 @@ def test_collected_steps_are_those_of_one_batch(cluster):
         env.restore(kept), alone.restore(kept)
         same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
         assert np.array_equal(env.reset(seed=9)[0], alone.reset(seed=9)[0])
+        some, seeds = np.arange(11) % 4 == 1, [None, *range(2**33, 2**33 + 10)]
+        assert np.array_equal(env.reset(mask=some)[0], alone.reset(mask=some)[0])
+        same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+        for mask in (some, np.arange(11) < 2, None):
+            assert np.array_equal(env.reset(seed=seeds, mask=mask)[0], alone.reset(seed=seeds, mask=mask)[0])
+            same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+        with pytest.raises(ValueError, match=r"reset: mask is bool of shape \(3,\), expected bool \(11,\)"):
+            env.reset(mask=some[:3])
+        with pytest.raises(ValueError, match="reset: seed has 3 numbers, expected one or 11"):
+            env.reset(seed=[1, 2, 3])
+        with pytest.raises(RuntimeError, match=r"reset\(\) with a mask before a reset of all"):
+            workers.batch(task, 11).reset(mask=some)
         with pytest.raises(ValueError, match="the snapshot is not one of"):
             env.restore({})
         assert repr(workers) == "<featherstorm.distributed.Workers: 3 workers, 0 retries>"
@@ -151,6 +164,27 @@ def test_collected_steps_are_those_of_one_batch(cluster):
         with pytest.raises(ValueError, match="expected an action among them"):
             env.collect(2, wrong)
         same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+
+
+@pytest.mark.parametrize("episodes", [100, 1])
+def test_evaluations_are_those_of_one_process(cluster, tmp_path, monkeypatch, ending, episodes):
+    """Also of a worker that is lost, and where there are more workers than episodes; lessons have another task."""
+    monkeypatch.setattr("featherstorm.learning.training.EPISODES", episodes)
+    settings = dataclasses.replace(GO1, envs=4, chunks=2, mirror=False, evaluate=1, steps=3 * 8 * 4)
+    task = "Go1JoystickFlat"
+    alone = Training(task, tmp_path / "alone", settings, seed=3)
+    with Workers(2) as workers:
+        training = Training(task, tmp_path / "run", settings, seed=3, workers=workers)
+        ended = ending(workers, "evaluation", 1, after=1)
+        first = training.evaluate()  # before the first iteration
+        assert all(np.array_equal(x, y) for x, y in zip(first, alone.evaluate())) and len(first.returns) == episodes
+        for k in range(3):
+            rows = []
+            for x in (training, alone):
+                x.iterate(rows.append)
+            assert all(rows[0][name] == rows[1][name] for name in ("evaluation", "evaluation_std", "length", "fell")), k
+        assert ended and workers.retries == 1
+        assert numbers_of(training) == numbers_of(alone)
 
 
 def test_a_run_goes_on_in_one_process(cluster, tmp_path):
