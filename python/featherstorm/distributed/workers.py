@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..planning import Planner
 
 ATTEMPTS = 5  # replacements of one worker in a call
+STARTS = 3  # attempts to start a cluster
 INLINE = 100_000  # bytes of arguments that go with the call itself, which saves 1 to 2 ms; more are sent apart, once
 
 
@@ -297,6 +298,15 @@ def begin_ray(address: str | None) -> None:
     quiet = {"log_to_driver": False, "logging_level": "error"}
     if address or os.environ.get("RAY_ADDRESS"):
         ray.init(address=address or "auto", **quiet)
-    else:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "300")  # on a busy machine
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
+            return
+        except Exception as error:  # Ray has no class for a node that does not answer in its fixed 30 s
+            ray.shutdown()
+            if not left:
+                raise ConnectionError(f"Workers: no Ray cluster started on this machine in {STARTS} attempts") from error
+            tell(f"distributed: Ray did not start ({error}); another attempt follows")

@@ -22,9 +22,20 @@ def cluster():
     ray = pytest.importorskip("ray", reason="needs Ray: pip install 'featherstorm[distributed]'")
     from ray.cluster_utils import Cluster
 
-    quiet = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 10**8}
-    made = Cluster(initialize_head=True, head_node_args=quiet)
-    made.add_node(num_cpus=2, object_store_memory=10**8)
+    options = {"num_cpus": 2, "object_store_memory": 10**8, "wait": False}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RAY_gcs_server_port_wait_time_s", "300")
+        for left in (2, 1, 0):  # Ray waits 30 s for a node, which a busy machine may exceed
+            made = Cluster()
+            try:
+                made.add_node(include_dashboard=False, **options)
+                made.add_node(**options)
+                made.wait_for_nodes(timeout=300)
+                break
+            except Exception:
+                made.shutdown()
+                if not left:
+                    raise
     ray.init(address=made.address, log_to_driver=False, logging_level="error")
     yield made
     ray.shutdown()
