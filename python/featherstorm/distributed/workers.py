@@ -44,7 +44,8 @@ class Workers:
     """Workers of a Ray cluster.
 
     count      number of workers; "auto": one for each machine of the cluster
-    address    of the cluster. None: RAY_ADDRESS, and without it a cluster is started on this machine
+    address    of the cluster; "auto": the one of `ray start` on this machine. None: RAY_ADDRESS, and without it a cluster
+               is started on this machine
     patience   seconds until a worker that was asked for is given up
     limit      seconds of a call until a worker that does not answer counts as lost
 
@@ -53,7 +54,8 @@ class Workers:
     actors     the present workers
     retries    how often a worker was lost, and its share computed again
     sent, received   bytes of arguments, and of arrays of results, of all calls so far, which go through the driver
-    Errors: ImportError without the package ray; ValueError for another count; ConnectionError where no worker starts.
+    Errors: ImportError without the package ray; ValueError for another count; ConnectionError where there is no cluster or no
+    worker starts.
     """
 
     def __init__(
@@ -296,17 +298,23 @@ class Workers:
 def begin_ray(address: str | None) -> None:
     """Join the cluster at an address or of RAY_ADDRESS; without one, start a cluster on this machine."""
     quiet = {"log_to_driver": False, "logging_level": "error"}
-    if address or os.environ.get("RAY_ADDRESS"):
-        ray.init(address=address or "auto", **quiet)
+    if address := address or os.environ.get("RAY_ADDRESS"):
+        try:
+            ray.init(address=address, **quiet)
+        except ConnectionError as error:
+            remedy = "is it running, and are RAY_AUTH_MODE and the token those of the cluster?"
+            raise ConnectionError(f"Workers: {error}; {remedy}") from error
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "300")  # on a busy machine
     for left in reversed(range(STARTS)):
         try:
-            ray.init(num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
+            ray.init(address="local", num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
             return
         except Exception as error:  # Ray has no class for a node that does not answer in its fixed 30 s
             ray.shutdown()
             if not left:
-                raise ConnectionError(f"Workers: no Ray cluster started on this machine in {STARTS} attempts") from error
+                raise ConnectionError(
+                    f"Workers: no Ray cluster started on this machine in {STARTS} attempts"
+                ) from error
             tell(f"distributed: Ray did not start ({error}); another attempt follows")

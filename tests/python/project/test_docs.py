@@ -176,7 +176,7 @@ def wrong_command(words):
         return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
     if program == "twine":
         return None if arguments[0] == "upload" else "no such command"
-    if program == "ray" or (ROOT / program).is_file():
+    if program in ("ray", "srun", "torchrun") or (ROOT / program).is_file():
         return None
     return "an unknown program"
 
