@@ -1,5 +1,6 @@
 """Environments and PPO on the workers of a Ray cluster: the bits of one process, whatever happens to the workers."""
 
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -14,6 +15,7 @@ ray = pytest.importorskip("ray", reason="needs Ray: pip install 'featherstorm[di
 pytest.importorskip("gymnasium")
 
 from featherstorm.distributed import Workers  # noqa: E402
+from featherstorm.distributed.workers import begin_ray  # noqa: E402
 
 TASK = "InvertedPendulum-v5"
 # chunks of 2 and 3 environments, minibatches of unequal size; lessons change the environments
@@ -207,6 +209,27 @@ def test_the_command_trains_on_workers(cluster, tmp_path, capsys):
     assert "workers 2  retries 0  slowest 1." in told
     header = (tmp_path / "run" / "curve.csv").read_text().splitlines()[0].split(",")
     assert {"workers", "retries", "slowest"} <= set(header)
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_a_cluster_that_does_not_start_is_tried_again(monkeypatch, failures):
+    calls = []
+
+    def init(**options):
+        calls.append(options)
+        if sum(x != "shutdown" for x in calls) <= failures:
+            raise Exception("The current node timed out during startup")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_gcs_server_port_wait_time_s", "300")
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: calls.append("shutdown"))
+    refused = pytest.raises(ConnectionError, match="no Ray cluster started on this machine in 3 attempts")
+    notice = pytest.warns(fs.Notice, match="Ray did not start .*; another attempt follows")
+    with notice, refused if failures == 3 else contextlib.nullcontext():
+        begin_ray(None)
+    assert [x if x == "shutdown" else x["address"] for x in calls].count("local") == 3
+    assert calls.count("shutdown") == failures
 
 
 def test_what_cannot_be_is_refused(cluster, tmp_path, capsys):
