@@ -87,10 +87,9 @@ class Sampler:
         plans   of each robot: knots (K nu), their noise (K nu), number of the draw
         """
         P = self.planner
-        library = place_of(x, type(P).__name__, "x")
+        samples = P.samples_in(place_of(x, type(P).__name__, "x"))
         if P.robots is not None:
-            x, given = P.repeated(x, given, library)
-        samples = P.samples_in(library)
+            x, given = samples.of_robots(x, given)
         drawn = [
             Noise(
                 P.samples, mean.reshape(P.knots, P.nu), sigma.reshape(P.knots, P.nu), seed=P.seed + k, draw=draw,

@@ -340,7 +340,7 @@ class Planner(Fixed):
         if len(x.shape) != len(expected) or (self.robots is not None and x.shape[0] != self.robots):
             raise shape_error(name, "x", tuple(x.shape), expected)
         if self.robots is not None and not self._remote:
-            x, given = self.repeated(x, given, library)
+            x, given = self.samples_in(library).of_robots(x, given)
         if t0 is not None:
             given = {**given, "t0": t0}
         plans, elapsed = self._plans, self.elapsed(t0) if shift else 0.0
@@ -393,20 +393,6 @@ class Planner(Fixed):
         if again:
             samples.prepared[key] = prepared
         return prepared
-
-    def repeated(self, x: Array, given: dict[str, Any], library: Library) -> tuple[Array, dict[str, Any]]:
-        """Return states and parameters of the robots with a row for each sample."""
-        rows, samples = self.models * self.samples, self.samples_in(library)
-        for name in ("p", "warm"):
-            value = given.get(name)
-            if value is not None and not hasattr(value, "shape"):
-                value = np.asarray(value, self.dtype)
-            if value is not None and len(value.shape) > 1:
-                if value.shape[0] not in (1, self.robots):
-                    raise shape_error(type(self).__name__, name, tuple(value.shape), (len(self._plans), f"n{name}"))
-                if value.shape[0] == self.robots:
-                    given = {**given, name: samples.repeated(value, rows)}
-        return samples.repeated(x, rows), given
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""
