@@ -1,11 +1,16 @@
 """Environment steps a second: physics, reward, observation, ends of episodes and their new beginnings, random actions every step.
 
     python bench/environments.py [--envs 64 1024 4096 ...] [--threads 1 2] [--seconds 2] [--envpool] [--write NAME] [TASK ...]
+    python bench/environments.py --efficiency [--seconds 0.5] [--write threads] [TASK ...]
 
 For each task the median rate of some runs of at least so many seconds, in control steps and in physics steps (passes of the file's
 timestep; of Runge-Kutta's method four evaluations each), after episodes have spread over their course. A rate stands beside what was simulated: contacts, passes of
 Newton's method, the deepest contact and residual of the last states, the share of steps that ended an episode, and environments that were not
 finite. `first` is the time from the task's class to the end of its first step, kernels included.
+
+--efficiency: speed-up S of two threads over one, the median of five pairs of runs, of every task or of those named. Efficiency is S / 2. The
+last columns are a prediction, not a measurement: Amdahl's law, 1 / (s + (1 - s) / n), with the share s of work for one thread that S means. It
+knows neither the bandwidth of the memory nor several processors.
 
 --envpool: EnvPool's rate of the task in the same run (pip install envpool), as many threads, random actions, its own episodes. --write puts
 table, and a plot where there are several numbers of environments, into results/.
@@ -100,6 +105,25 @@ def measure(name, envs, threads, seconds, settle, envpool):
     return row
 
 
+def efficiency(name, envs, seconds, settle):
+    """Line of a table: rates of one and two threads, and what follows."""
+    one, two = (Ours(name, envs, threads) for threads in (1, 2))
+    for _ in range(settle):
+        one.step(), two.step()
+    rates = [[rate(x.step, envs, seconds, runs=1) for x in (one, two)] for _ in range(5)]
+    gain = statistics.median(b / a for a, b in rates)
+    alone = min(max(2 / gain - 1, 0.0), 1.0)
+    found = [f"{statistics.median(r):.0f}" for r in zip(*rates)]
+    found += [f"{gain:.2f}", f"{100 * gain / 2:.0f} %", f"{100 * alone:.1f} %"]
+    found += [f"{1 / (alone + (1 - alone) / n):.0f}" for n in PREDICTED]
+    return f"| {name} | {envs} | {' | '.join(found)} |"
+
+
+PREDICTED = (16, 64)  # threads
+EFFICIENCY = [
+    "task", "envs", "one thread [control steps/s]", "two threads", "speed-up", "efficiency", "work for one thread",
+    *(f"speed-up of {n} threads, predicted" for n in PREDICTED),
+]  # fmt: skip
 HEADS = "task, envs, threads, control steps/s, physics steps/s, ns a control step, first [s], contacts, Newton steps, residual, deepest [mm], ends/1000, not finite".split(
     ", "
 )
@@ -131,7 +155,8 @@ def plot(rows, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", default=TASKS, metavar="TASK")
+    parser.add_argument("tasks", nargs="*", metavar="TASK")
+    parser.add_argument("--efficiency", action="store_true", help="of two threads")
     parser.add_argument("--envs", type=int, nargs="+", default=[4096])
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--seconds", type=float, default=2.0)
@@ -141,14 +166,17 @@ def main():
     machine.add_busy_option(parser)
     o = parser.parse_args()
     machine.require_quiet(o.busy)
-    heads = HEADS + (["EnvPool", "ratio"] if o.envpool else [])
+    heads = EFFICIENCY if o.efficiency else HEADS + (["EnvPool", "ratio"] if o.envpool else [])
     lines, rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"], []
     print(*lines, sep="\n")
-    for name in o.tasks:
-        for threads in o.threads:
+    for name in o.tasks or (fs.tasks.NAMES if o.efficiency else TASKS):
+        for threads in o.threads[:1] if o.efficiency else o.threads:
             for envs in o.envs:
-                rows.append(measure(name, envs, threads, o.seconds, o.settle, o.envpool))
-                lines.append(cells(rows[-1], o.envpool))
+                if o.efficiency:
+                    lines.append(efficiency(name, envs, o.seconds, o.settle))
+                else:
+                    rows.append(measure(name, envs, threads, o.seconds, o.settle, o.envpool))
+                    lines.append(cells(rows[-1], o.envpool))
                 print(lines[-1], flush=True)
     if o.write:
         d = machine.describe()
@@ -156,7 +184,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         told = f"# Environments on {d['machine']}, {d['date']}\n\n{d['cpu']}, {d['cores']} cores; commit {d['commit']}; float32. `bench/environments.py` says what is what.\n\n"
         (folder / f"{d['date']}-{o.write}.md").write_text(told + "\n".join(lines) + "\n")
-        if len(o.envs) > 1:
+        if rows and len(o.envs) > 1:
             plot(rows, folder / f"{d['date']}-{o.write}.png")
 
 

@@ -106,6 +106,7 @@ class SampledPlan {
 
   const std::vector<double>& knots() const { return now_.knots; }  // (K n)
   void controls(double* u) const;                                  // (T n)
+  const std::vector<double>& sigma() const { return sigma_; }      // (K n), noise of the iteration
   double cost() const { return now_.cost; }  // of the best sample of the last iteration, NaN before the first call
   long calls() const { return now_.calls; }
   long knot_count() const { return knots_; }

@@ -296,6 +296,7 @@ void bind_planning(nb::module_& module) {
           },
           "(T n)")
       .def_prop_ro("knots", &SampledPlan::knots, "(K n)")
+      .def_prop_ro("sigma", &SampledPlan::sigma, "(K n), noise of the iteration")
       .def_prop_ro("iterations", &SampledPlan::iterations, "of this call")
       .def_prop_ro("cost", &SampledPlan::cost, "of the best sample of the last iteration")
       .def_prop_ro("calls", &SampledPlan::calls)

@@ -94,6 +94,21 @@ class Samples:
         good = self.updater.iterate(plans, native or run, self.costs, self.memory, self.library.stream)
         return np.logical_not(good)
 
+    def of_robots(self, x: Array, given: dict[str, Any]) -> tuple[Array, dict[str, Any]]:
+        """Return states (robots, nx) and parameters of the robots with a row for each sample."""
+        rows = self.models * self.count
+        robots = self.shape[0] // rows
+        for name in ("p", "warm"):
+            value = given.get(name)
+            if value is not None and not hasattr(value, "shape"):
+                value = np.asarray(value, self.knots.dtype)
+            if value is not None and len(value.shape) > 1:
+                if value.shape[0] not in (1, robots):
+                    raise shape_error(self.name, name, tuple(value.shape), (robots, f"n{name}"))
+                if value.shape[0] == robots:
+                    given = {**given, name: self.repeated(value, rows)}
+        return self.repeated(x, rows), given
+
     def repeated(self, rows: Array, times: int) -> Array:
         """Return rows (R, ...) of the library, each `times` times in succession."""
         if self.library.readable:

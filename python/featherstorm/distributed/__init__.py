@@ -1,4 +1,4 @@
-"""Environments and training on several machines, by Ray: one run with the same bits for any number of workers.
+"""Environments, training and planners on several machines, by Ray: the same bits for any number of workers.
 
 with fs.distributed.Workers("auto") as workers:           # joins the cluster of RAY_ADDRESS, or starts one here
     env = workers.batch(task, 4096, seed=1)
@@ -7,6 +7,8 @@ with fs.distributed.Workers("auto") as workers:           # joins the cluster of
 
     training = fs.learning.Training("Go1JoystickFlat", "runs/go1", workers=workers)
     training.run()
+
+    planner = fs.planning.MPPI(rollout, 50, samples=65536, workers=workers)
 
 See docs/distributed.md.
 """

@@ -50,8 +50,7 @@ class ShardedBatch:
         self.bounds = tuple(range(self.num_envs + 1)) if bounds is None else tuple(bounds)
         self.recording, self.groups, self.terms = self.local.recording, self.local.groups, self.local.terms
         self.options = {"seed": seed, "dtype": np.dtype(dtype).name}
-        text = ray.cloudpickle.dumps(task)
-        self.key = hashlib.sha256(text + repr(self.options).encode()).hexdigest()
+        self.key = key_of(task, self.options)
         self.state: Arrays | None = None
         self.token = object()  # of `state`
         self.policies: dict[Policy, str] = {}
@@ -61,23 +60,49 @@ class ShardedBatch:
 
     # -- calls
 
-    def advance(self, call: Call, setup: Sequence[Call] = ()) -> list[Any]:
-        """Make a call that changes the environments; return its results, and keep the snapshot that comes with them.
+    def ready(self, setup: Sequence[Call] = ()) -> None:
+        """Give the workers the environments in their present state.
 
-        setup   calls before it that a new worker needs
+        setup   further calls that a new worker needs
         """
         w, state = self.workers, self.state
         journal = [w.to_all("batch", self.key, self.task, self.options, own=lambda chunks: (chunks,)), *setup]
         if state is not None:
             journal.append(w.to_all("restore", own=lambda chunks: (rows_of(state, chunks),)))
         w.begin(self.bounds, journal, self.token)
-        results = w.call(call, keep=True)
+
+    def advance(self, call: Call, setup: Sequence[Call] = ()) -> list[Any]:
+        """Make a call that changes the environments; return its results, and keep the snapshot that comes with them.
+
+        setup   calls before it that a new worker needs
+        """
+        self.ready(setup)
+        results = self.workers.call(call, keep=True)
         self.state = joined([snapshot for _, snapshot in results], 0)
         return [found for found, _ in results]
 
-    def reset(self, *, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode in each environment: (obs, {}). seed: a number, as for EnvBatch.reset."""
-        self.advance(self.workers.to_all("reset", self.seed if seed is None and self.state is None else seed))
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, mask: npt.ArrayLike | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in each environment, or in those of a mask (B,) of bool: (obs, {}). See EnvBatch.reset.
+
+        Errors: ValueError for another shape of seed or mask; RuntimeError for a mask before the first reset of all.
+        """
+        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if rows.dtype != bool or rows.shape != (self.num_envs,):
+            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        if self.state is None and not rows.all():
+            raise RuntimeError(f"{type(self.task).__name__}: reset() with a mask before a reset of all environments")
+        seeds = seed if self.state is not None or seed is not None else self.seed
+        several = seeds is not None and not isinstance(seeds, (int, np.integer))
+        if several and len(seeds) != self.num_envs:  # type: ignore[arg-type]
+            raise ValueError(f"reset: seed has {len(seeds)} numbers, expected one or {self.num_envs}")  # type: ignore[arg-type]
+
+        def own(chunks: Chunks) -> tuple[Any, ...]:
+            part = slice(chunks.first, chunks.first + chunks.size)
+            return rows[part], seeds[part] if several else seeds  # type: ignore[index]
+
+        self.advance(self.workers.to_all("reset", own=own))
         return self.observed(), {}
 
     def collect(
@@ -124,6 +149,11 @@ class ShardedBatch:
     def resized(self, num_envs: int, seed: int = 0, first: int = 0) -> EnvBatch:
         """Return a batch of other environments of the task in this process."""
         return self.local.resized(num_envs, seed, first)
+
+
+def key_of(task: Task, options: Mapping[str, Any]) -> str:
+    """Return a name of the environments of a task with its options."""
+    return hashlib.sha256(ray.cloudpickle.dumps(task) + repr(options).encode()).hexdigest()
 
 
 def rows_of(state: Arrays, chunks: Chunks) -> Arrays:

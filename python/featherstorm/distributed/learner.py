@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.collecting import Collected
+from ..learning.evaluation import Evaluation
 from ..learning.ppo import PPO
+from .batch import key_of
 from .messages import message_of
 
 if TYPE_CHECKING:
+    from ..environment.batch import EnvBatch
     from ..learning.normaliser import Moments
-    from ..learning.ppo import Sums
+    from ..learning.ppo import Chunks, Sums
     from ..learning.settings import Settings
     from .batch import ShardedBatch
+    from .messages import Call
 
 
 class DistributedPPO(PPO):
@@ -22,7 +26,7 @@ class DistributedPPO(PPO):
 
     An iteration has one call of the workers for its steps, one for its advantages, and one for each minibatch. Rewards and
     ends of episodes come back to this process, and for each chunk the moments of observations and advantages and the
-    gradients of the minibatches. Observations and actions stay on the workers.
+    gradients of the minibatches. Observations and actions stay on the workers. Evaluations are one call.
 
     Its further figures are "workers", their number; "retries", how often a worker was lost so far; "slowest", the time of the
     slowest worker in an iteration's calls over that of the median.
@@ -43,13 +47,30 @@ class DistributedPPO(PPO):
     def collect(self) -> Collected:
         """Run the control steps of an iteration; only rewards and ends of episodes (T, B) come back."""
         w = self.env.workers
-        setup = [w.to_all("learner", self.settings, self.seed)]
-        found = self.env.advance(w.to_all("steps", message_of(self)), setup)
+        found = self.env.advance(w.to_all("steps", message_of(self)), [self.setup()])
         self.found = [moments for part in found for moments in part["moments"]]
         reward, terminated, truncated = (
             np.concatenate([part[name] for part in found], 1) for name in ("reward", "terminated", "truncated")
         )
         return Collected(None, reward, reward, terminated, truncated, None, {})
+
+    def evaluate(self, env: EnvBatch, seed: int) -> Evaluation:
+        """Run the episodes on the workers, each with its share of the environments of `env`."""
+        w, count = self.env.workers, env.num_envs
+
+        def own(chunks: Chunks) -> tuple[int, int]:
+            all_of = len(chunks.bounds) - 1
+            first, end = (k * count // all_of for k in (chunks.begin, chunks.end))
+            return first, end - first
+
+        self.env.ready([self.setup()])
+        key = key_of(env.task, self.env.options)
+        parts = w.call(w.to_all("evaluation", message_of(self), key, env.task, self.env.options, seed, own=own))
+        return Evaluation(*map(np.concatenate, zip(*parts)))
+
+    def setup(self) -> Call:
+        """Return the call that makes the learner of a worker."""
+        return self.env.workers.to_all("learner", self.settings, self.seed)
 
     def see(self, got: Collected) -> None:
         for moments in self.found:

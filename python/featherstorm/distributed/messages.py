@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Call(NamedTuple):
     """A call of all workers.
 
-    shared   reference to the arguments that all workers get
+    shared   arguments that all workers get: pickled, or a reference to them
     own      function of a worker's chunks that returns its own further arguments; None: none
-    size     bytes of the shared arguments
+    size     bytes of the shared arguments, pickled
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
+from ..learning.evaluation import Evaluation
 from ..learning.ppo import PPO
 from .messages import receive
+from .planning import Sampler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from ..learning.settings import Settings
 
     Arrays = Mapping[str, Any]
+
+KEPT = 8  # planners of which a worker keeps the kernels
 
 
 def software() -> tuple[str, ...]:
@@ -47,11 +52,15 @@ class Share:
         self.env: Any = None
         self.ppo: Any = None
         self.got: Any = None
+        self.judged: Any = None  # key, first, size and environments of evaluations
         self.policies: dict[str, Policy] = {}
+        self.samplers: dict[str, Sampler] = {}
+        self.planned: Any = None
 
-    def run(self, name: str, shared: tuple[Any, ...], *own: Any) -> Any:
-        """Return the result of a method for arguments of all workers and further ones of this worker."""
-        return getattr(self, name)(*shared, *own)
+    def run(self, name: str, shared: bytes | tuple[Any, ...], *own: Any) -> Any:
+        """Return the result of a method for arguments of all workers, pickled or not, and further ones of this worker."""
+        given = pickle.loads(shared) if isinstance(shared, bytes) else shared
+        return getattr(self, name)(*given, *own)
 
     def ready(self) -> tuple[str, ...]:
         return software()
@@ -68,8 +77,9 @@ class Share:
             self.ppo.env = self.env
         self.key, self.chunks = key, chunks
 
-    def reset(self, seed: int | None) -> tuple[None, Arrays]:
-        self.env.reset(seed=seed)
+    def reset(self, mask: Any, seed: Any) -> tuple[None, Arrays]:
+        if mask.any():
+            self.env.reset(seed=seed, mask=mask)
         return None, self.env.snapshot()
 
     def restore(self, snapshot: Arrays) -> None:
@@ -100,6 +110,34 @@ class Share:
         self.ppo.actor_adam.numbers[:] = actor
         self.ppo.critic_adam.numbers[:] = critic
         return self.ppo.gradients(epoch, part, mean, deviation)
+
+    def evaluation(
+        self, message: Arrays, key: str, task: Task, options: dict[str, Any], seed: int, first: int, size: int
+    ) -> Evaluation:
+        """Evaluate the policy in environments `first` to `first` + `size` - 1 of a batch for it."""
+        if size == 0:
+            return Evaluation(np.zeros(0), np.zeros(0, int), np.zeros(0, bool))
+        receive(self.ppo, message)
+        if self.judged is None or self.judged[:3] != (key, first, size):
+            if key == self.key:
+                env = self.env.resized(size, options["seed"], first)
+            else:
+                env = task.batch(size, first=first, threads=self.threads, **options)  # type: ignore[attr-defined]
+            self.judged = key, first, size, env
+        return self.ppo.evaluate(self.judged[3], seed)
+
+    # -- planners
+
+    def sampler(self, key: str, options: dict[str, Any], chunks: Chunks) -> None:
+        """Make the samples of some blocks; `key` names the planner."""
+        kept = self.samplers.pop(key, None)
+        while len(self.samplers) >= KEPT:
+            del self.samplers[next(iter(self.samplers))]
+        self.planned = kept if kept and kept.chunks == chunks else Sampler(options, self.threads, chunks)
+        self.samplers[key] = self.planned
+
+    def costs(self, x: Any, given: dict[str, Any], plans: Any) -> Any:
+        return self.planned.costs(x, given, plans)
 
     def wait(self, seconds: float) -> None:
         """Do nothing for a time; for tests of slow workers."""

@@ -19,6 +19,7 @@ from ..model import tell
 from .batch import ShardedBatch
 from .learner import DistributedPPO
 from .messages import Call, size_of
+from .planning import ShardedSamples
 from .share import Share, software
 
 if TYPE_CHECKING:
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 
     from ..environment.task import Task
     from ..learning.settings import Settings
+    from ..planning import Planner
 
 ATTEMPTS = 5  # replacements of one worker in a call
+STARTS = 3  # attempts to start a cluster
+INLINE = 100_000  # bytes of arguments that go with the call itself, which saves 1 to 2 ms; more are sent apart, once
 
 
 class Fewer(Exception):
@@ -40,7 +44,8 @@ class Workers:
     """Workers of a Ray cluster.
 
     count      number of workers; "auto": one for each machine of the cluster
-    address    of the cluster. None: RAY_ADDRESS, and without it a cluster is started on this machine
+    address    of the cluster; "auto": the one of `ray start` on this machine. None: RAY_ADDRESS, and without it a cluster
+               is started on this machine
     patience   seconds until a worker that was asked for is given up
     limit      seconds of a call until a worker that does not answer counts as lost
 
@@ -48,8 +53,9 @@ class Workers:
 
     actors     the present workers
     retries    how often a worker was lost, and its share computed again
-    sent, received   bytes of the arrays of all calls so far, which go through the driver
-    Errors: ImportError without the package ray; ValueError for another count; ConnectionError where no worker starts.
+    sent, received   bytes of arguments, and of arrays of results, of all calls so far, which go through the driver
+    Errors: ImportError without the package ray; ValueError for another count; ConnectionError where there is no cluster or no
+    worker starts.
     """
 
     def __init__(
@@ -101,6 +107,10 @@ class Workers:
     def learner(self, env: ShardedBatch, settings: Settings, seed: int, threads: int | None) -> DistributedPPO:
         """Make a learner on the environments. Errors: ValueError for another algorithm than PPO."""
         return DistributedPPO(env, settings, seed, threads)
+
+    def samples(self, planner: Planner) -> ShardedSamples:
+        """Make the samples of a planner on the workers; planners call it."""
+        return ShardedSamples(self, planner)
 
     # -- processes
 
@@ -205,8 +215,9 @@ class Workers:
                 continue
 
     def to_all(self, name: str, *shared: Any, own: Callable[[Chunks], tuple[Any, ...]] | None = None) -> Call:
-        """Return a call, whose shared arguments are sent once."""
-        return Call(name, ray.put(shared), own, size_of(shared))
+        """Return a call with a copy of the arguments that all workers get."""
+        text = ray.cloudpickle.dumps(shared)
+        return Call(name, text if len(text) < INLINE else ray.put(shared), own, len(text))
 
     def call(self, call: Call, keep: bool = False) -> list[Any]:
         """Call all workers, and return their results in the order of the environments.
@@ -287,8 +298,23 @@ class Workers:
 def begin_ray(address: str | None) -> None:
     """Join the cluster at an address or of RAY_ADDRESS; without one, start a cluster on this machine."""
     quiet = {"log_to_driver": False, "logging_level": "error"}
-    if address or os.environ.get("RAY_ADDRESS"):
-        ray.init(address=address or "auto", **quiet)
-    else:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        ray.init(num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
+    if address := address or os.environ.get("RAY_ADDRESS"):
+        try:
+            ray.init(address=address, **quiet)
+        except ConnectionError as error:
+            remedy = "is it running, and are RAY_AUTH_MODE and the token those of the cluster?"
+            raise ConnectionError(f"Workers: {error}; {remedy}") from error
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "300")  # on a busy machine
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(address="local", num_cpus=os.cpu_count(), include_dashboard=False, **quiet)
+            return
+        except Exception as error:  # Ray has no class for a node that does not answer in its fixed 30 s
+            ray.shutdown()
+            if not left:
+                raise ConnectionError(
+                    f"Workers: no Ray cluster started on this machine in {STARTS} attempts"
+                ) from error
+            tell(f"distributed: Ray did not start ({error}); another attempt follows")

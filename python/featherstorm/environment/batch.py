@@ -141,7 +141,7 @@ class EnvBatch(Fixed):
         self.dt, self.substeps = self.recording.dt, self.recording.substeps
         self.groups, self.terms = self.recording.groups, self.recording.terms
         self.storage = self.stored()
-        self._begun = False
+        self._begun, self._waiting = False, np.ones(self.num_envs, bool)  # for reset(), before they may step
         self._reporter: Reporter | None = None
         self._lone: Kernels | None = None  # of `replay`
         self.key(seed)
@@ -216,8 +216,10 @@ class EnvBatch(Fixed):
         """Begin an episode in each environment, or in those of a mask (B,) of bool: (obs, info).
 
         seed   a number: row i draws as environment first + i of that seed; or a number for each, which then draws as
-               environment 0 of its seed. None, for all or for one of them: the next episode. With a mask it has one
-               entry for each selected one
+               environment 0 of its seed. None, for all or for one of them: the next episode. With a mask, numbers
+               of other environments do not count
+        Before the first control step, and after an interrupted one, each environment needs a reset; they may have it one
+        after the other.
         """
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
@@ -229,7 +231,8 @@ class EnvBatch(Fixed):
         given = self.storage.bound([*written, *self.of(self.kernels.restarting, [KEY, MASK])])
         written = [name for name in written if name != KEY]
         self.kernels.restarting.run(1, self.num_envs, given, {}, self.storage.bound(written), None, self.library.stream)
-        self._begun = True
+        self._waiting &= ~rows
+        self._begun = not self._waiting.any()
         self.storage.put(DONE, 0, rows)
         tell_notices(self.model)
         return self.results(None).observed(), {}
@@ -240,8 +243,7 @@ class EnvBatch(Fixed):
 
     def step(self, actions: Array) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Advance by a control step: (obs, reward, terminated, truncated, info). actions (B, actions)."""
-        if not self._begun:
-            raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
+        self.check_begun("step")
         r = self.recording
         call = Call("step", (("actions",),), (actions,), self.dtype)
         given = call.array(actions, "actions")
@@ -293,9 +295,14 @@ class EnvBatch(Fixed):
             raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
         if int(steps) != steps or steps < 1:
             raise ValueError(f"collect: steps is {steps}, expected 1 or more")
-        if not self._begun:
-            raise RuntimeError(f"{type(self.task).__name__}: collect() before reset()")
+        self.check_begun("collect")
         return collect(self, int(steps), policy, weights or {}, finals, keep)
+
+    def check_begun(self, call: str) -> None:
+        """Raise RuntimeError where an environment has no episode: before its first reset, or after an interrupted run."""
+        if not self._begun:
+            count = np.count_nonzero(self._waiting)
+            raise RuntimeError(f"{type(self.task).__name__}: {call}() before reset() of {count} environments")
 
     @contextlib.contextmanager
     def all_or_none(self) -> Iterator[None]:
@@ -303,7 +310,7 @@ class EnvBatch(Fixed):
         try:
             yield
         except BaseException:
-            self._begun = False
+            self._begun, self._waiting[:] = False, True
             raise
 
     def pull_back(self, got: Collected) -> PullBack:
@@ -354,7 +361,7 @@ class EnvBatch(Fixed):
                 raise ValueError(f"restore: {name} is {x.dtype} of shape {x.shape}, expected {self.dtype} {shape}")
         for name, x in arrays.items():
             self.storage.put(name, x)
-        self._begun = True
+        self._begun, self._waiting[:] = True, False
 
     @property
     def lasting(self) -> list[str]:

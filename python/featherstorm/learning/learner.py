@@ -13,6 +13,7 @@ import numpy as np
 from ..environment.mirror import SCALAR, Mirror, joined
 from .acting import Actor
 from .adam import Adam
+from .evaluation import evaluate
 from .network import Network, orthogonal
 from .normaliser import Normaliser, moments_of
 from .policy import Policy
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from .evaluation import Evaluation
     from .normaliser import Moments
     from .settings import Settings
 
@@ -122,6 +124,14 @@ class Learner:
         """Run the control steps of an iteration under the present policy, with noise."""
         s = self.settings
         return self.acting.collect(self.env, s.horizon, self.actor, self.log_std, self.seen, True, True, self.keeps)
+
+    def evaluate(self, env: EnvBatch, seed: int) -> Evaluation:
+        """Run an episode of each environment of a batch under the present policy, without noise."""
+
+        def collect(steps: int) -> Collected:
+            return self.acting.collect(env, steps, self.actor, self.log_std, self.seen, False, False)
+
+        return evaluate(env, collect, seed)
 
     def see(self, got: Collected) -> None:
         """Update the normalisations with an iteration's observations."""

@@ -14,7 +14,7 @@ from .._memory.free import check_memory
 from ..model import tell
 from ..tasks import make
 from . import settings as tables
-from .evaluation import Evaluation, evaluate, run_episodes
+from .evaluation import run_episodes
 from .files import only_writer, read_arrays, replacing, write_arrays
 from .policy import Policy
 from .ppo import PPO, chunks_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..environment.batch import EnvBatch
+    from .evaluation import Evaluation
     from .learner import Learner
     from .settings import Settings
 
@@ -216,12 +217,7 @@ class Training:
 
     def evaluate(self) -> Evaluation:
         """Run 100 episodes without exploration, from the same seed each time."""
-        x = self.learner
-
-        def collect(steps: int) -> Any:
-            return x.acting.collect(self.others, steps, x.actor, x.log_std, x.seen, False, False)
-
-        return evaluate(self.others, collect, self.seed + EVALUATED)
+        return self.learner.evaluate(self.others, self.seed + EVALUATED)
 
     def confirm(self) -> tuple[Evaluation, dict[str, float]]:
         """Read the policy from its file and run it in 100 episodes of an unused seed.

@@ -56,6 +56,8 @@ class Planner(Fixed):
                      after the other. Predictions use the first set
     risk             cost of a sample from its costs with all models: "mean", "max", or a number a, 0 < a <= 1: the mean
                      of the share a of its greatest costs, CVaR (host/planning/sampled_plan.h)
+    workers          a featherstorm.distributed.Workers, on which the samples are simulated: the same plans, bit for bit.
+                     None: this process
 
     U (horizon, nu)  controls of the plan;  plan_knots (K, nu)  its knots;  t0  its beginning [s]
     cost             of the best sample of the last iteration, with robots (R,)
@@ -85,6 +87,7 @@ class Planner(Fixed):
         robots: int | None = None,
         models: int = 1,
         risk: str | float = "mean",
+        workers: Any = None,
     ) -> None:
         name = type(self).__name__
         if not callable(rollout):
@@ -133,6 +136,7 @@ class Planner(Fixed):
         if self.models > 1 and isinstance(rollout, Rollout):
             self._simulated = with_models(rollout, name, self.models, self.samples, self.robots or 1)
         self._plans = self._new_plans()
+        self._remote = None if workers is None else workers.samples(self)
 
     def _new_plans(self) -> list[_featherstorm.SampledPlan]:
         options = {"sigma_min": [], "adapt": 0.0, "noise_cost": 0.0, **self.spread()}
@@ -150,9 +154,10 @@ class Planner(Fixed):
         return self.lower.tolist(), self.upper.tolist()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Support pickle: plans are included, the memory of samples is not."""
+        """Support pickle: plans are included, the memory of samples and workers are not."""
         plans = [(plan.knots, plan.cost, plan.calls, plan.draws) for plan in self._plans]
-        return {**self.__dict__, "_kept": {}, "_predicting": None, "_predictions": {}, "_plans": plans}
+        none: dict[str, Any] = {"_kept": {}, "_predicting": None, "_predictions": {}, "_remote": None}
+        return {**self.__dict__, **none, "_plans": plans}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -322,8 +327,9 @@ class Planner(Fixed):
         """Improve the plan. It stays as it is if an error is raised."""
         name, takes_knots = type(self).__name__, getattr(self.rollout, "takes_knots", False)
         library = place_of(x, name, "x")
-        if not takes_knots and not library.readable:
-            raise TypeError(f"{name}: x is on a device, for which the rollout must be a featherstorm.Rollout")
+        if not library.readable and (self._remote or not takes_knots):
+            remedy = "workers must be None" if self._remote else "the rollout must be a featherstorm.Rollout"
+            raise TypeError(f"{name}: x is on a device, for which {remedy}")
         acts = None if t0 is None else t0 + latency
         if latency and predict and t0 is not None:
             x, t0 = self.predict(x, t0, latency, **given), acts
@@ -333,8 +339,8 @@ class Planner(Fixed):
         expected: tuple[int | str, ...] = ("nx",) if self.robots is None else (self.robots, "nx")
         if len(x.shape) != len(expected) or (self.robots is not None and x.shape[0] != self.robots):
             raise shape_error(name, "x", tuple(x.shape), expected)
-        if self.robots is not None:
-            x, given = self.repeated(x, given, library)
+        if self.robots is not None and not self._remote:
+            x, given = self.samples_in(library).of_robots(x, given)
         if t0 is not None:
             given = {**given, "t0": t0}
         plans, elapsed = self._plans, self.elapsed(t0) if shift else 0.0
@@ -363,6 +369,8 @@ class Planner(Fixed):
 
     def simulation(self, x: Array, samples: Samples, given: dict[str, Any]) -> PreparedRollout | Callable[[], Any]:
         """Return a rollout, or a function that simulates the samples, as they are drawn when it is called."""
+        if (remote := self._remote) is not None:
+            return lambda: remote.costs(x, given)
         rollout, p = self._simulated if self.models > 1 else self.rollout, given.get("p")
         # only the state, the time and p differ from an earlier plan
         sizes: tuple[int, ...] = () if p is None else np.shape(p)
@@ -385,20 +393,6 @@ class Planner(Fixed):
         if again:
             samples.prepared[key] = prepared
         return prepared
-
-    def repeated(self, x: Array, given: dict[str, Any], library: Library) -> tuple[Array, dict[str, Any]]:
-        """Return states and parameters of the robots with a row for each sample."""
-        rows, samples = self.models * self.samples, self.samples_in(library)
-        for name in ("p", "warm"):
-            value = given.get(name)
-            if value is not None and not hasattr(value, "shape"):
-                value = np.asarray(value, self.dtype)
-            if value is not None and len(value.shape) > 1:
-                if value.shape[0] not in (1, self.robots):
-                    raise shape_error(type(self).__name__, name, tuple(value.shape), (len(self._plans), f"n{name}"))
-                if value.shape[0] == self.robots:
-                    given = {**given, name: samples.repeated(value, rows)}
-        return samples.repeated(x, rows), given
 
     def samples_in(self, library: Library) -> Samples:
         """Return the memory of samples on the device of a library, made at its first use."""

@@ -37,7 +37,7 @@ def gymnasium(
                   step after the next
     render_mode   "rgb_array": render() returns an image (height, width, 3) of each environment, drawn at first access
     camera        as for featherstorm.viewing.Frames
-    options       as for Env.batch: seed, device, dtype, threads
+    options       as for Env.batch: seed, first, device, dtype, threads
     Errors: ImportError if gymnasium is missing; TypeError, ValueError for inconsistent arguments.
     """
     require("gymnasium", "gymnasium", "rl")

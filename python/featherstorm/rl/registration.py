@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .gymnasium_env import GymnasiumEnv
 
 SPACE = "featherstorm"
-OPTIONS = (*list(inspect.signature(as_gymnasium).parameters)[2:-1], "seed", "device", "dtype", "threads")
+OPTIONS = (*list(inspect.signature(as_gymnasium).parameters)[2:-1], "seed", "first", "device", "dtype", "threads")
 
 
 class Maker:

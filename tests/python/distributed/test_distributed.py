@@ -1,8 +1,7 @@
 """Environments and PPO on the workers of a Ray cluster: the bits of one process, whatever happens to the workers."""
 
+import contextlib
 import dataclasses
-import os
-import signal
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ ray = pytest.importorskip("ray", reason="needs Ray: pip install 'featherstorm[di
 pytest.importorskip("gymnasium")
 
 from featherstorm.distributed import Workers  # noqa: E402
+from featherstorm.distributed.workers import begin_ray  # noqa: E402
 
 TASK = "InvertedPendulum-v5"
 # chunks of 2 and 3 environments, minibatches of unequal size; lessons change the environments
@@ -51,12 +51,6 @@ def expected(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("alone"))[0]
 
 
-def end(actor):
-    """End the process of a worker as a machine does that fails."""
-    pid = ray.get(actor.__ray_call__.remote(lambda share: os.getpid()))
-    os.kill(pid, signal.SIGKILL)
-
-
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_a_run_has_the_bits_of_one_process(cluster, tmp_path, expected, count):
     with Workers(count) as workers:
@@ -74,23 +68,15 @@ def test_a_quadruped_with_lessons_has_the_bits_of_one_process(cluster, tmp_path)
 
 
 @pytest.mark.parametrize("call", ["restore", "steps", "prepare", "gradients"])
-def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expected, monkeypatch, call):
+def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expected, ending, call):
     """Its environments are computed again from the snapshot of the iteration's beginning."""
     with Workers(2) as workers:
-        submit, ended = workers.submit, []
-
-        def ending(k, given):
-            begun = workers.held is not None and len(workers.journal) > 2
-            if given.name == call and k == 1 and begun and not ended:
-                ended.append(k)
-                end(workers.actors[k])
-            return submit(k, given)
+        ended = ending(workers, call, 1, when=lambda: workers.held is not None and len(workers.journal) > 2)
 
         def other_state(k):
             if call == "restore" and k == 1:  # else the workers have the state, and nothing is restored
                 workers.held = object()
 
-        monkeypatch.setattr(workers, "submit", ending)
         found, row = trained(tmp_path, workers=workers, each=other_state)
         assert ended and found == expected
         assert (row["workers"], row["retries"]) == (2, 1)
@@ -99,16 +85,17 @@ def test_a_worker_that_ends_in_an_iteration_is_replaced(cluster, tmp_path, expec
 def test_a_node_that_joins_gets_environments_and_one_that_leaves_loses_them(cluster, tmp_path, expected):
     joined = []
 
-    with Workers("auto", patience=5.0) as workers:
+    with Workers("auto") as workers:
 
         def change(k):
             if k == 1:
                 assert len(workers.actors) == 2
-                joined.append(cluster.add_node(num_cpus=2, object_store_memory=10**8))
-                cluster.wait_for_nodes()
+                joined.append(cluster.add_node(num_cpus=2, object_store_memory=10**8, wait=False))
+                cluster.wait_for_nodes(timeout=300)
             if k == 2:
                 assert len(workers.actors) == 3
                 cluster.remove_node(joined[0])
+                workers.patience = 5.0  # for another place
 
         found, row = trained(tmp_path, workers=workers, each=change)
         assert found == expected
@@ -156,6 +143,18 @@ def test_collected_steps_are_those_of_one_batch(cluster):
         env.restore(kept), alone.restore(kept)
         same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
         assert np.array_equal(env.reset(seed=9)[0], alone.reset(seed=9)[0])
+        some, seeds = np.arange(11) % 4 == 1, [None, *range(2**33, 2**33 + 10)]
+        assert np.array_equal(env.reset(mask=some)[0], alone.reset(mask=some)[0])
+        same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+        for mask in (some, np.arange(11) < 2, None):
+            assert np.array_equal(env.reset(seed=seeds, mask=mask)[0], alone.reset(seed=seeds, mask=mask)[0])
+            same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+        with pytest.raises(ValueError, match=r"reset: mask is bool of shape \(3,\), expected bool \(11,\)"):
+            env.reset(mask=some[:3])
+        with pytest.raises(ValueError, match="reset: seed has 3 numbers, expected one or 11"):
+            env.reset(seed=[1, 2, 3])
+        with pytest.raises(RuntimeError, match=r"reset\(\) with a mask before a reset of all"):
+            workers.batch(task, 11).reset(mask=some)
         with pytest.raises(ValueError, match="the snapshot is not one of"):
             env.restore({})
         assert repr(workers) == "<featherstorm.distributed.Workers: 3 workers, 0 retries>"
@@ -167,6 +166,27 @@ def test_collected_steps_are_those_of_one_batch(cluster):
         with pytest.raises(ValueError, match="expected an action among them"):
             env.collect(2, wrong)
         same(env.collect(3, policy, weights), alone.collect(3, policy, weights))
+
+
+@pytest.mark.parametrize("episodes", [100, 1])
+def test_evaluations_are_those_of_one_process(cluster, tmp_path, monkeypatch, ending, episodes):
+    """Also of a worker that is lost, and where there are more workers than episodes; lessons have another task."""
+    monkeypatch.setattr("featherstorm.learning.training.EPISODES", episodes)
+    settings = dataclasses.replace(GO1, envs=4, chunks=2, mirror=False, evaluate=1, steps=3 * 8 * 4)
+    task = "Go1JoystickFlat"
+    alone = Training(task, tmp_path / "alone", settings, seed=3)
+    with Workers(2) as workers:
+        training = Training(task, tmp_path / "run", settings, seed=3, workers=workers)
+        ended = ending(workers, "evaluation", 1, after=1)
+        first = training.evaluate()  # before the first iteration
+        assert all(np.array_equal(x, y) for x, y in zip(first, alone.evaluate())) and len(first.returns) == episodes
+        for k in range(3):
+            rows = []
+            for x in (training, alone):
+                x.iterate(rows.append)
+            assert all(rows[0][name] == rows[1][name] for name in ("evaluation", "evaluation_std", "length", "fell")), k
+        assert ended and workers.retries == 1
+        assert numbers_of(training) == numbers_of(alone)
 
 
 def test_a_run_goes_on_in_one_process(cluster, tmp_path):
@@ -189,6 +209,27 @@ def test_the_command_trains_on_workers(cluster, tmp_path, capsys):
     assert "workers 2  retries 0  slowest 1." in told
     header = (tmp_path / "run" / "curve.csv").read_text().splitlines()[0].split(",")
     assert {"workers", "retries", "slowest"} <= set(header)
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_a_cluster_that_does_not_start_is_tried_again(monkeypatch, failures):
+    calls = []
+
+    def init(**options):
+        calls.append(options)
+        if sum(x != "shutdown" for x in calls) <= failures:
+            raise Exception("The current node timed out during startup")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_gcs_server_port_wait_time_s", "300")
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: calls.append("shutdown"))
+    refused = pytest.raises(ConnectionError, match="no Ray cluster started on this machine in 3 attempts")
+    notice = pytest.warns(fs.Notice, match="Ray did not start .*; another attempt follows")
+    with notice, refused if failures == 3 else contextlib.nullcontext():
+        begin_ray(None)
+    assert [x if x == "shutdown" else x["address"] for x in calls].count("local") == 3
+    assert calls.count("shutdown") == failures
 
 
 def test_what_cannot_be_is_refused(cluster, tmp_path, capsys):

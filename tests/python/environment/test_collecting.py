@@ -171,6 +171,11 @@ def test_an_interrupted_collection_requires_a_reset(robot):
     with pytest.raises(RuntimeError, match=r"collect\(\) before reset\(\)"):
         batch.collect(2, policy, weights(0))
     other = Slider(robot).batch(1000, seed=7)
-    other.reset(), batch.reset(seed=7)
+    half = np.arange(1000) < 500
+    batch.reset(seed=7, mask=half)  # the others have no episode yet
+    for call in (lambda: batch.collect(2, policy, weights(0)), lambda: batch.step(np.zeros((1000, 1)))):
+        with pytest.raises(RuntimeError, match=r"before reset\(\) of 500 environments"):
+            call()
+    other.reset(), batch.reset(seed=7, mask=~half)
     got, expected = (b.collect(5, policy, weights(0)).observations["actor"] for b in (batch, other))
     np.testing.assert_array_equal(got, expected)
