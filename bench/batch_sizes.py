@@ -6,7 +6,7 @@
 Pinocchio evaluates one state in a call, so its time does not depend on the batch size. From C++: the programs of peers.py,
 float64 for Pinocchio, processor time. From Python: a loop of calls of Pinocchio, and one call of ours with arrays (B, n) of
 float32 in C order, wall-clock time. Latencies are wall-clock times of single calls with one state. Answers are
-compared first, by the same code as in peers.py.
+compared first, by the same code as in peers.py. Last, the share of the issue limit of the processor that kernels reach.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import pinocchio
 
 import featherstorm as fs
 import machine
+from featherstorm.commands import operation_count
 from peers.build import ROOT, build_pinocchio
 from peers.measure import TOLERANCE, error
 from peers.pinocchio_robot import PinocchioRobot
@@ -79,6 +80,27 @@ def from_cpp(programs, robot, repetitions, seconds):
     return found
 
 
+def share_of_limit(programs, robot, repetitions, seconds):
+    """Rows of the table: instructions of a vector, and the time in which they could be issued over the measured one."""
+    rows, model = [], fs.load(robot)
+    with tempfile.TemporaryDirectory() as name:
+        states = Description(programs["featherstorm"], robot).random_states(256)
+        server = Server("featherstorm", [programs["featherstorm"], robot], states, Path(name))
+        clock = float(server.ask("clock - 0.2"))
+        for op in ("rnea", "crba", "fd", "step"):
+            c = operation_count.count(model, op)
+            if server.answer(f"{op}/float/assembled") is None or c["avx512"] is None:
+                continue
+            ns = statistics.median(server.time(f"{op}/float/assembled", seconds) for _ in range(repetitions))
+            products, sums = c["mul"], c["add"] - c["fused"]
+            cycles, instructions = 16 * ns * clock, c["avx512"][0]
+            counts = [str(products), str(sums), str(instructions)]
+            shares = [f"{max(products, sums) / cycles:.2f}", f"{instructions / cycles:.2f}"]
+            rows.append([op, robot, number(ns), f"{clock:.2f}", number(cycles), *counts, *shares])
+        server.close()
+    return rows
+
+
 def per_evaluation(call, count, repetitions, seconds):
     call()
     samples = []
@@ -122,7 +144,7 @@ def from_python(programs, robot, repetitions, seconds):
     return found
 
 
-def report(results) -> str:
+def report(results, shares) -> str:
     d = machine.describe()
     sizes = [str(s) for s in SIZES]
     lines = [
@@ -185,7 +207,29 @@ def report(results) -> str:
         for op in OPS
         for who, latency in cpp[op]["latency"].items()
     ]
-    return "\n".join([*lines, *table(["op", "robot", "who", "50 %", "99 %", "99.9 %"], rows)])
+    lines += table(["op", "robot", "who", "50 %", "99 %", "99.9 %"], rows)
+    if shares:
+        lines += [
+            "## Share of the limit",
+            "",
+            "Kernels of 16 instances in float32, batches of 256. A core with 256-bit pipes (Zen 4) begins one product or multiply-add of 512 bits",
+            "and one sum a cycle. `share`: the larger of both counts over the measured cycles.",
+            "",
+        ]
+        heads = [
+            "op",
+            "robot",
+            "ns",
+            "GHz",
+            "cycles",
+            "products",
+            "sums",
+            "instructions",
+            "share",
+            "instructions a cycle",
+        ]
+        lines += table(heads, shares)
+    return "\n".join(lines)
 
 
 def main():
@@ -206,7 +250,8 @@ def main():
     }
     measured = (options.repetitions, options.seconds)
     results = {r: (from_cpp(programs, r, *measured), from_python(programs, r, *measured)) for r in options.robots}
-    text = report(results)
+    shares = [row for r in options.robots for row in share_of_limit(programs, r, *measured)]
+    text = report(results, shares)
     print(text)
     if options.output:
         options.output.write_text(text)

@@ -6,6 +6,7 @@
 //   time OP SECONDS          evaluates all states again and again for that long; replies nanoseconds per evaluation
 //   latency OP CALLS         evaluates all states so many times; replies the wall-clock nanoseconds below which 50, 99 and 99.9 % of
 //                            the calls stay
+//   clock - SECONDS          adds one to a number for that long; replies additions per nanosecond, which is the clock rate in GHz
 //
 // Other times are processor time of the thread: what else runs on the machine is not counted.
 #pragma once
@@ -59,12 +60,29 @@ inline double seconds(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// Additions that wait for each other: one a cycle.
+inline double clock_rate(double length) {
+  const double start = seconds(), end = start + length;
+  long sum = 0, now = 0;
+  double last = start;
+  for (; last < end; last = seconds())
+    for (long k = 0; k < 1000000; k++, now++) {
+      sum++;
+      asm volatile("" : "+r"(sum));
+    }
+  return static_cast<double>(now) * 1e-9 / (last - start);
+}
+
 // find(name) returns the op, or null where the library has none of that name.
 inline void serve(long count, const std::function<const Op*(const std::string&)>& find) {
   std::cout.precision(9);
   for (std::string command, name; std::cin >> command >> name;) {
     std::string argument;
     std::cin >> argument;
+    if (command == "clock") {
+      std::cout << clock_rate(std::stod(argument)) << std::endl;
+      continue;
+    }
     const Op* op = find(name);
     if (op == nullptr) {
       std::cout << "none" << std::endl;
