@@ -1,5 +1,6 @@
 """Fleet: groups of different models with one clock have the bits of each group alone."""
 
+import os
 import threading
 
 import mujoco
@@ -172,6 +173,7 @@ def test_an_interrupted_step_asks_for_a_reset(models, monkeypatch):
     fleet.step()
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor")
 def test_functions_run_at_the_same_time_and_the_longest_begins_first():
     together, order = Together([1.0, 5.0, 3.0], 2), []
     meet = threading.Barrier(2, timeout=60)
