@@ -34,7 +34,7 @@ class Go2AsGo1(Go2JoystickFlat):
 
 
 def main(
-    envs: int = 4096, iterations: int = 60, seed: int = 0, **changes: Any
+    envs: int = 512, iterations: int = 400, seed: int = 0, **changes: Any
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the mean reward of a control step of each robot (2,), in the first and in the last tenth of the iterations.
 
@@ -52,7 +52,7 @@ def main(
     part = max(1, iterations // 10)
     first, last = np.mean(rewards[:part], axis=0), np.mean(rewards[-part:], axis=0)
     text = "; ".join(
-        f"{type(batch.task).__name__}: {a:.4f} to {b:.4f}" for batch, a, b in zip(env.batches, first, last)
+        f"{type(batch.task).__name__}: {a:.1e} to {b:.1e}" for batch, a, b in zip(env.batches, first, last)
     )
     print(
         f"{ppo.steps} control steps of training in {time.perf_counter() - start:.0f} s; mean reward of a step, {text}"
