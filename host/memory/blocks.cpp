@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "host/memory/task_threads.h"
+
 namespace featherstorm {
 
 struct BlockThreads::Arena { tbb::task_arena arena; };
@@ -22,6 +24,8 @@ void BlockThreads::for_each(long instances, const std::function<void(long, long)
     for (long b = 0; b < blocks; b++) block(b);
     return;
   }
+  // In the arena of all tasks, whose other threads can help. Isolated: this thread waits without beginning another task.
+  if (shares_threads()) return tbb::this_task_arena::isolate([&] { tbb::parallel_for(0L, blocks, block); });
   arena_->arena.execute([&] { tbb::parallel_for(0L, blocks, block); });
 }
 

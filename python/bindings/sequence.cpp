@@ -15,6 +15,7 @@
 #include "gil.h"
 #include "host/gradients/gradient_sequence.h"
 #include "host/gradients/world_gradients.h"
+#include "host/memory/task_threads.h"
 #include "host/simulation/environment_sequence.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/world_sequence.h"
@@ -148,6 +149,13 @@ PySequence traced_sequence(nb::object evaluator, const std::string& dtype, nb::h
   return {std::move(evaluator), std::move(s)};
 }
 
+// Calls Python's functions, which release the interpreter's lock while the engine works.
+void call_together(const std::vector<nb::callable>& functions, int threads) {
+  const WithoutGil without_gil;
+  run_together(threads, static_cast<long>(functions.size()),
+               [&](long k) { with_gil([&] { functions[static_cast<std::size_t>(k)](); }); });
+}
+
 }  // namespace
 
 void bind_sequence(nb::module_& module) {
@@ -255,6 +263,8 @@ void bind_sequence(nb::module_& module) {
       "otherwise tangents q_tan, ... and q_next_tan, ... is_solved: qacc is already the solution. all_candidates: "
       "true: the rows of all possible contacts are in one program; false: contacts are found; None: the faster of the "
       "two.");
+  module.def("run_together", &call_together, nb::arg("functions"), nb::arg("threads"),
+             "Call functions without arguments on threads that the engine's runs share (host/memory/task_threads.h).");
   module.def("traced_sequence", &traced_sequence, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("trace"),
              "The sequence of one traced function; its arrays have the names of the function's inputs and outputs.");
   module.def("step_defaults", &step_defaults, nb::arg("op"), nb::arg("pass_time"),

@@ -39,6 +39,7 @@ from ._world.linearization import Linearization
 from .convert import from_pinocchio, to_pinocchio
 from .derivatives import jvp, linearize, vjp
 from .environment.env import Env, env
+from .fleet import Fleet
 from .loading import from_mujoco, load, robots
 from .model import Model, Notice
 from .noise import Noise
@@ -87,6 +88,7 @@ __all__ = [
     "Contact",
     "Coupling",
     "Env",
+    "Fleet",
     "Joint",
     "Linearization",
     "Loop",

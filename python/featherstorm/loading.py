@@ -10,6 +10,7 @@ from ._names import hint, with_hints
 from ._optional import mujoco
 from ._robot.mjcf import load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
+from ._world.variants import variants
 from .model import Model, tell
 
 if TYPE_CHECKING:
@@ -117,9 +118,17 @@ def tell_odd(name: str, robot: _featherstorm.Robot) -> None:
 def from_mujoco(
     compiled: Any, name: str = "robot", threads: int = 0, isa: str = "", assemble: bool = True, parameters: Names = ()
 ) -> Model:
-    """Make a Model from a mujoco.MjModel, or from a mujoco.MjSpec, which is compiled.
+    """Make a Model from a mujoco.MjModel, or from a mujoco.MjSpec, which is compiled; or from a list of B of these.
 
     q, v and joints have MuJoCo's order.
+
+        designs = fs.from_mujoco([leg(length) for length in np.linspace(0.15, 0.35, 1000)])     # each a MjSpec
+        sim = fs.Simulation(designs, 1000)
+
+    A list has models that differ in numbers alone; instance i of a call has the numbers of compiled[i]. Kernels are
+    made once. The tables in which the models differ, such as body_pos, body_mass, geom_size and geom_pos, become
+    parameters, whose numbers are bound (Model.bind). Numbers that MuJoCo's compiler derives (body_invweight0,
+    actuator_acc0, ...) are those of each model.
 
     name  of the robot, for messages; the other arguments are those of `load`
     Steps simulate all that the file says (docs/reference/world.md). `notices` lists the omissions, such as pairs of
@@ -127,8 +136,12 @@ def from_mujoco(
     Armature of tendons is part of M and of the bias force in steps and in `mass_and_bias`. Operations on the tree, such
     as `crba` and `rnea`, leave it out, with a sentence in `notices`.
     Errors: ValueError for flexible bodies, which would make M and the bias force wrong, and for a spec that MuJoCo does
-    not compile. TypeError for another object.
+    not compile. For a list: ValueError for models that differ in their elements, or in a table that is no input of
+    steps, such as the vertices of meshes. TypeError for another object.
     """
+    if isinstance(compiled, (list, tuple)):
+        names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        return variants(compiled, name, threads, isa, assemble, names)
     m = compiled.compile() if isinstance(compiled, mujoco.MjSpec) else compiled
     if not isinstance(m, mujoco.MjModel):
         raise TypeError(

@@ -14,6 +14,8 @@ from .. import _featherstorm, _fields
 from .names import compiled, number_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from .._memory.arguments import Call
@@ -31,6 +33,24 @@ def field_of(name: str) -> str:
 
 def parameter_sizes(model: Model) -> dict[str, int]:
     return {name: math.prod(_featherstorm.parameter_shape(model.robot, name)) for name in model.parameters}
+
+
+def clear_same_frames(m: Any, parameters: Iterable[str]) -> bool:
+    """Clear the marks of frames whose numbers are parameters, in a compiled model; return True if there were some.
+
+    Where the frame of a geom, a site or an inertia equals that of its body, MuJoCo's compiler marks it in
+    geom_sameframe and similar fields, and steps do not read the numbers: a plane at the origin of the file would stay
+    there, whatever was bound. MuJoCo's own set_const clears these marks as well.
+    """
+    moved = {name.split("_")[0] for name in _fields.inputs.FRAMES.intersection(parameters)}
+    # geoms and sites may equal a frame of inertia
+    kinds = ("body", "geom", "site") if "body" in moved else sorted(moved)
+    same = [getattr(m, f"{kind}_sameframe") for kind in kinds]
+    if not any(np.any(marks) for marks in same):
+        return False
+    for marks in same:
+        marks[:] = 0
+    return True
 
 
 def mocap_poses(model: Model, instances: int) -> dict[str, npt.NDArray[Any]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .. import _featherstorm, _fields
+from .. import _featherstorm
 from .._robot.law import law_of
 from .._robot.mjcf import robot_from_mujoco
 from .._robot.numbers import step_numbers
 from .._robot.steps import step_op
 from .._world.passes import refuse_law, solver
+from .._world.values import clear_same_frames
 from ..model import Model
 from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording
 
@@ -122,22 +121,10 @@ def engine_of(task: Task, threads: int | None) -> Model:
 
 
 def with_own_frames(model: Model, parameters: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return the robot and its file, with frames read from their numbers where these are parameters.
-
-    Where the frame of a geom, a site or an inertia equals that of its body, MuJoCo's compiler marks it in
-    geom_sameframe and similar fields, and steps do not read the numbers: a plane at the origin of the file would stay
-    there, whatever was drawn. MuJoCo's own set_const clears these marks as well.
-    """
+    """Return the robot and its file, with frames read from their numbers where these are parameters."""
     if model.compiled is None or not model.has_world:
         return model.robot, model.file
-    moved = {name.split("_")[0] for name in _fields.inputs.FRAMES.intersection(parameters)}
-    kinds = (
-        ("body", "geom", "site") if "body" in moved else sorted(moved)
-    )  # geoms and sites may equal a frame of inertia
-    same, tables = [f"{kind}_sameframe" for kind in kinds], model.robot.world_tables
-    if not any(np.any(tables.get(name, 0)) for name in same):
-        return model.robot, model.file
     compiled = model.compiled.__copy__()
-    for name in same:
-        getattr(compiled, name)[:] = 0
+    if not clear_same_frames(compiled, parameters):
+        return model.robot, model.file
     return robot_from_mujoco(compiled, model.name)

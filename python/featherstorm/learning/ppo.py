@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from ..environment.fleet import EnvFleet
     from .settings import Settings
 
     Array = npt.NDArray[Any]
@@ -111,13 +112,13 @@ class PPO(Learner):
 
     def __init__(
         self,
-        env: EnvBatch,
+        env: EnvBatch | EnvFleet,
         settings: Settings,
         seed: int = 0,
         threads: int | None = None,
         chunks: Chunks | None = None,
     ) -> None:
-        super().__init__(env, settings, seed, threads)
+        super().__init__(cast("EnvBatch", env), settings, seed, threads)
         self.chunks = chunks or chunks_of(settings, env.num_envs)
         self.samples: list[Samples] = []
         self.orders: tuple[Any, list[list[Array]]] = (None, [])  # of the samples in an epoch, by its number

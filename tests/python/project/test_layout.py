@@ -75,8 +75,8 @@ EXCEPTIONS = {
 
 # Rooms of the Python package. A module of the package's own folder is a room.
 PYTHON = """
-_featherstorm typing _table _optional _names device _memory _robot inertia model loading _evaluation symbols _fields _world operations _stepping ops derivatives convert simulation noise _horizon
-rollout environment tasks mujoco viewing rl learning planning distributed transfer identify control torch jax __init__ commands __main__ examples
+_featherstorm typing _table _optional _names device _memory _robot inertia model _evaluation symbols _fields _world loading operations _stepping ops derivatives convert simulation noise _horizon
+rollout fleet environment tasks mujoco viewing rl learning planning distributed transfer identify control torch jax __init__ commands __main__ examples
 """.split()
 
 
