@@ -53,7 +53,7 @@ struct Chosen {
 };
 Chosen choose(const CudaModel& m, int op, bool double_precision) {
   if (double_precision) return {m.double_class, m.double_image.data()};
-  if (info_of(op).common) return {m.float_class, m.float_image.data()};
+  if (info_of(op).common && has_small_classes) return {m.float_class, m.float_image.data()};
   return {largest_float_class, m.largest_float_image.data()};
 }
 

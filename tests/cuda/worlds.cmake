@@ -5,5 +5,5 @@ target_link_libraries(world_cases PRIVATE test_support featherstorm)
 featherstorm_engine_first(world_cases)
 add_test(NAME cuda_world_machine_code COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/test_world_sass.py check
   $<TARGET_FILE:world_cases>)
-set_tests_properties(cuda_world_machine_code PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(cuda_world_machine_code PROPERTIES SKIP_RETURN_CODE 77 COST 20)
 add_test(NAME cuda_instructions COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/test_sass_instructions.py)

@@ -233,7 +233,8 @@ TEST_F(Compile, WithoutAUsableCacheEachHostCompilerKeepsItsOwn) {
 }
 
 TEST_F(Compile, CodeOutlivesTheCompilerAndItsFolder) {
-  options.cache_folder.clear();
+  write_file(scratch / "file", "");
+  options.cache_folder = scratch / "file";  // cannot be used, so the folder is the compiler's own
   std::shared_ptr<LoadedLibrary> library;
   {
     HostCompiler compiler(options);

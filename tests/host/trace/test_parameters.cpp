@@ -101,6 +101,7 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
   for (const OpRow& row : e.ops()) {
     const std::string op(row.name);
     if (!row.refused.empty()) continue;
+    if (names.size() == 1 && !info_of(row.index).common) continue;  // the books' rows with all parameters together
     const std::string_view first = row.in[0].name;
     if (first == "M" || first.starts_with("L")) continue;  // of matrices, not of the robot
     SCOPED_TRACE(op);

@@ -241,10 +241,17 @@ def rows(model):
     return [*model.ops, *(row.given for row in model.ops.values() if row.given)]
 
 
+ENGINE = {op for op, row in fs._featherstorm.operation_table().items() if row["common"]}
+# of the humanoids; their books' results of n x n x n numbers take half of this file's time
+LARGE = ("atlas", "g1")
+
+
 @pytest.mark.parametrize("op", rows(fs.load("iiwa14")))
 def test_error_of_float32(op):
     kind, factor = BOUNDS.get(op, ANY)
     for name in fs.robots():
+        if name in LARGE and op.removesuffix("_f_ext") not in ENGINE:
+            continue
         scale, kappa, force = measure(name, op)
         error = scale if kind == "scale" else kappa
         assert error <= factor, f"{name}: {error:.2f} epsilon, expected at most {factor} by {kind}"
