@@ -352,13 +352,13 @@ def part_of(rng, x, u, t, p, depth, finite):
         return one[kind](a)
     b = expression(rng, x, u, t, p, depth - 1, finite)
     if kind == 8:
-        return a / b if not isinstance(b, float) or b else a
+        return a / b if type(b) is not float or b else a  # Python's own floats raise an error
     if kind == 9:
         return np.where(a < b, a, b)
     if kind == 10:
         return np.minimum(a, b)
     if kind == 11:
-        return np.arctan2(a, b)
+        return np.maximum(a, b)
     return a * b if kind == 12 else a - b
 
 
