@@ -116,7 +116,9 @@ BoundKernel traced_kernel(const Program& p, Precision precision, const std::stri
       const BoundKernel k = assemble_program(p, precision, isa);
       if (k.kernel) return k;
       why = "kernels cannot be assembled for the instruction set '" + isa + "'";
-    } catch (const std::exception& e) { why = e.what(); }
+    } catch (const std::bad_alloc&) { throw; } catch (const std::exception& e) {
+      why = e.what();
+    }
   } else {
     why = "assembling is switched off";
   }
@@ -128,7 +130,9 @@ BoundKernel traced_kernel(const Program& p, Precision precision, const std::stri
     const BoundKernel k = compile_program(p, precision, bytes / static_cast<int>(bytes_of(precision)), compiler);
     if (k.kernel) return k;
     why += "; " + compiler.missing();
-  } catch (const std::exception& e) { why += std::string("; ") + e.what(); }
+  } catch (const std::bad_alloc&) { throw; } catch (const std::exception& e) {
+    why += std::string("; ") + e.what();
+  }
   if (notice) notice("a traced function is interpreted, which is slow: " + why);
   return interpret_program(p, precision);
 }

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/scalar/scratch.h"
 #include "host/assemble/assemble.h"
 #include "host/compile/traced_kernel.h"
 #include "host/memory/cpu_library.h"
+#include "host/memory/scratch_guard.h"
 #include "host/system/error.h"
 #include "host/system/interruption.h"
 
@@ -84,7 +84,7 @@ void run_block(const RowCall& call, const BoundKernel& bound, const Array* unifo
   const long padded = (n + bound.width - 1) / bound.width * bound.width;
   const long stride = padded_stride(padded, precision_of<Real>(), on_host);
   Array vi[max_arrays], vo[max_arrays];
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   const auto place = [&](const ArrayRef& a) {
     if (in_place(a)) return Array{static_cast<Real*>(a.data) + first, a.component_stride};
     return Array{scratch_stack.take(sizeof(Real) * stride * std::max(a.components, 1L)), stride};
@@ -98,7 +98,6 @@ void run_block(const RowCall& call, const BoundKernel& bound, const Array* unifo
   const bool done = run_passes<Real>(call, bound, vi, vo, n, padded, running);
   for (std::size_t k = 0; k < call.out.size() && done; k++)
     if (!in_place(call.out[k])) scatter(call.out[k], first, n, stride, static_cast<const Real*>(vo[k].data));
-  scratch_stack.give_back(mark);
 }
 
 }  // namespace
@@ -128,7 +127,7 @@ void CpuRows::run(const RowCall& call) {
 template <class Real>
 void CpuRows::run_in_blocks(const RowCall& call, const BoundKernel& bound) const {
   const std::vector<double>& numbers = call.options.uniforms;
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   Real* value = static_cast<Real*>(scratch_stack.take(sizeof(Real) * std::max<std::size_t>(numbers.size(), 1)));
   std::copy(numbers.begin(), numbers.end(), value);
   Array uniform[max_arrays];
@@ -137,7 +136,6 @@ void CpuRows::run_in_blocks(const RowCall& call, const BoundKernel& bound) const
   LongCall running;
   const auto block = [&](long first, long n) { run_block<Real>(call, bound, uniform, first, n, running); };
   blocks_->for_each(call.instances(), std::ref(block));  // by reference, so that nothing is allocated
-  scratch_stack.give_back(mark);
   running.rethrow();
 }
 
@@ -185,8 +183,8 @@ const BoundKernel& CpuRows::made(const OpRow& row, const Key& key) {
   }
   try {
     at->second = assembled(row, key);
-  } catch (const Interruption&) {
-    specialised_.erase(at);  // the next call begins anew
+  } catch (...) {  // interrupted, or out of memory: the next call begins anew
+    specialised_.erase(at);
     throw;
   }
   return at->second;
@@ -199,6 +197,8 @@ BoundKernel CpuRows::assembled(const OpRow& row, const Key& key) {
       const Program p = robot_.program(row, std::get<3>(key), max_assembled_operations);
       const BoundKernel k = assemble_program(p, std::get<2>(key), isa_);
       if (k.kernel && agrees(row, key, p, k, "assembled")) return k;
+    } catch (const std::bad_alloc&) {
+      throw;  // nothing is wrong with the kernel
     } catch (const std::exception& e) { robot_.notify(std::string(row.name) + " is not assembled: " + e.what()); }
   }
   return {};

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/scalar/scratch.h"
 #include "host/compile/device_kernel.h"
 #include "host/compile/dispatch.h"
 #include "host/engine/kernel_check.h"
 #include "host/memory/cuda_backend.h"
 #include "host/memory/device.h"
+#include "host/memory/scratch_guard.h"
 #include "host/system/error.h"
 #include "host/trace/bodies.h"
 
@@ -272,7 +272,7 @@ void CudaRows::run(const RowCall& row_call) {
     if (inputs.temporary[k].data) call.copy(strided(inputs.array[k]), strided(in[k]), in[k]);
   }
   for (std::size_t k = 0; k < out.size(); k++) call.place(out[k], outputs.array[k], outputs.temporary[k]);
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   void* memory = scratch_stack.take(sizeof(double) * std::max<std::size_t>(o.uniforms.size(), 1));
   if (call.double_precision) place_uniforms<double>(row, o.uniforms, memory, inputs.array + in.size());
   else place_uniforms<float>(row, o.uniforms, memory, inputs.array + in.size());
@@ -288,7 +288,6 @@ void CudaRows::run(const RowCall& row_call) {
     launched =
         call.table.launch(uploaded, row.index, call.double_precision, inputs.array, outputs.array, &options, o.stream);
   }
-  scratch_stack.give_back(mark);
   call.require(launched);
   for (std::size_t k = 0; k < out.size(); k++)
     if (outputs.temporary[k].data) call.copy(strided(out[k]), strided(outputs.array[k]), out[k]);

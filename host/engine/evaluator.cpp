@@ -90,7 +90,7 @@ bool Evaluator::specialise(std::string_view name, Precision precision, int frame
   require_row(row);
   try {
     return self_->backend(device).specialise({row, precision, frame, device});
-  } catch (const std::exception& e) {
+  } catch (const std::bad_alloc&) { throw; } catch (const std::exception& e) {
     self_->robot.notify(std::string(name) + " is not specialised" + (device == on_host ? "" : " for " + place(device)) +
                         ": " + e.what());
     return false;

@@ -29,7 +29,9 @@ const UrdfMeshes::Mesh* UrdfMeshes::of(const UrdfLink& link, const UrdfShape& sh
       mesh.number = count_++, mesh.X = hull.X;
       write_hull(hull, mesh);
       return &mesh;
-    } catch (const std::exception& e) { why = e.what(); }
+    } catch (const std::bad_alloc&) { throw; } catch (const std::exception& e) {
+      why = e.what();
+    }
   const std::string said = "link " + quote(link.name) + ": mesh " + quote(shape.file) + " touches nothing: " + why;
   if (source_.strict) urdf::fail(source_.name, shape.line, said);
   notices_.push_back(said);

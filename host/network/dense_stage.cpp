@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/scalar/scratch.h"
 #include "host/memory/cpu_library.h"
 #include "host/memory/device.h"
+#include "host/memory/scratch_guard.h"
 #include "host/network/dense_kernels.h"
 #include "host/system/error.h"
 
@@ -35,12 +35,11 @@ template <class Real>
 void run(const void* model, const Array* in, const Array* out, long, long first, long count) {
   const Bound& bound = *static_cast<const Bound*>(model);
   const DenseKernels& k = *bound.kernels;
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   void* const work =
       scratch_stack.take(static_cast<std::size_t>(2 * dense_room(bound.network) * k.vectors_at_once * k.vector_bytes));
   if constexpr (sizeof(Real) == 4) k.in_float(bound.network, in, out[0], first, count, work);
   else k.in_double(bound.network, in, out[0], first, count, work);
-  scratch_stack.give_back(mark);
 }
 
 class DenseOnDevice : public DeviceStage {

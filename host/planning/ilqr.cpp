@@ -182,16 +182,16 @@ bool Ilqr::improve(const RolloutArrays& given, const std::vector<double>& u, dou
   const auto p_count = static_cast<long>(given.p.size());
   require(p_count == np || p_count == T * np, "p has " + std::to_string(p_count) + " numbers, expected " +
                                                   std::to_string(np) + " or " + std::to_string(T * np));
-  const IlqrPlan before = std::move(plan_);
+  IlqrPlan before = std::move(plan_);
   plan_ = {};
   bool done = false;
   try {
     done = solve(given, u, t, stream);
   } catch (...) {
-    plan_ = before;
+    plan_ = std::move(before);
     throw;
   }
-  if (!done) plan_ = before;
+  if (!done) plan_ = std::move(before);
   return done;
 }
 

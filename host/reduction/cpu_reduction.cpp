@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "core/scalar/scratch.h"
 #include "core/scalar/vector_math.h"
+#include "host/memory/scratch_guard.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -34,7 +34,7 @@ template <class Real, class F>
 void weighted_mean_of(const SequenceMemory& x, long steps, const double* w, const BlockThreads& threads, Real* mean,
                       const F& f) {
   const long B = x.array.instances, n = x.array.components;
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   Real* weights = static_cast<Real*>(scratch_stack.take(sizeof(Real) * (B + 1)));
   for (long i = 0; i < B; i++) weights[i] = static_cast<Real>(w[i]);
   const auto block = [&](long first, long count) {
@@ -49,7 +49,6 @@ void weighted_mean_of(const SequenceMemory& x, long steps, const double* w, cons
     }
   };
   threads.for_each(steps * n, std::ref(block));
-  scratch_stack.give_back(mark);
 }
 
 template <class Real>
@@ -82,15 +81,14 @@ Least least_of(const double* x, long n) {
 }  // namespace
 
 void CpuReduction::find_least(const ArrayRef& costs, void*) {
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   double* memory = static_cast<double*>(scratch_stack.take(sizeof(double) * costs.instances));
   best_ = least_of(dense(costs, memory), costs.instances);
-  scratch_stack.give_back(mark);
 }
 
 void CpuReduction::find_weights(const ArrayRef& costs, double temperature, const ArrayRef& weights, void*) {
   const long n = costs.instances;
-  const ScratchStack::Mark mark = scratch_stack.mark();
+  const ScratchGuard guard;
   const double* cost = dense(costs, static_cast<double*>(scratch_stack.take(sizeof(double) * n)));
   double* w = static_cast<double*>(weights.data);
   best_ = least_of(cost, n);
@@ -101,7 +99,6 @@ void CpuReduction::find_weights(const ArrayRef& costs, double temperature, const
   }
   const double sum = tree_sum<double>([&](long i) { return w[i]; }, 0, n);
   for (long i = 0; best_.index >= 0 && i < n; i++) w[i] /= sum;
-  scratch_stack.give_back(mark);
 }
 
 void CpuReduction::find_mean(const SequenceMemory& x, long steps, const ArrayRef& weights, const ArrayRef& mean, void*,

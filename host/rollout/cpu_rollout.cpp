@@ -8,19 +8,13 @@
 #include <numeric>
 #include <optional>
 
-#include "core/scalar/scratch.h"
 #include "host/memory/cpu_library.h"
+#include "host/memory/scratch_guard.h"
 #include "host/system/error.h"
 #include "host/system/interruption.h"
 
 namespace featherstorm {
 namespace {
-
-// Releases the scratch memory that is taken during its lifetime.
-struct ScratchGuard {
-  ScratchStack::Mark mark = scratch_stack.mark();
-  ~ScratchGuard() { scratch_stack.give_back(mark); }
-};
 
 // Adds its lifetime to a total; null: nothing.
 class Stopwatch {
@@ -193,8 +187,8 @@ void CpuRollout::run_all(const SequenceCall& call, const std::vector<BoundKernel
   std::unique_lock keys(keys_mutex_, std::defer_lock);
   if (orders && keys.try_lock()) {
     if (static_cast<long>(key_.size()) != call.instances) {
-      key_.assign(static_cast<std::size_t>(call.instances), 0);
-      at_.resize(key_.size());
+      at_.resize(static_cast<std::size_t>(call.instances));  // before key_, whose size says that both have it
+      key_.assign(at_.size(), 0);
     }
     threads_.for_each(call.instances, std::ref(sort_group));
   }

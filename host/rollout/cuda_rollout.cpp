@@ -210,9 +210,9 @@ void CudaRollout::run(const SequenceCall& r) {
   const Variant* v = nullptr;
   try {
     v = &variant(r, table);
-  } catch (const Error&) { throw; } catch (const std::exception& e) {
-    throw Error(e.what());
-  }
+  } catch (const Error&) { throw; } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) { throw Error(e.what()); }
   if (r.precision == Precision::float32) launch<float>(*v, r, table);
   else launch<double>(*v, r, table);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/scalar/scratch.h"
 #include "host/engine/cuda_rows.h"
 #include "host/memory/device.h"
+#include "host/memory/scratch_guard.h"
 #include "host/system/error.h"
 
 namespace featherstorm {
@@ -103,11 +103,10 @@ void CudaStages::Walk::upload_uniforms(char* to) {
   for (int k = 0; k < static_cast<int>(plan.arrays.size()); k++) {
     if (!is_uniform_of_stage(k) || bytes_of_uniform(k) == 0) continue;
     const unsigned long bytes = bytes_of_uniform(k);
-    const ScratchStack::Mark mark = scratch_stack.mark();
+    const ScratchGuard guard;
     Real* const numbers = static_cast<Real*>(scratch_stack.take(bytes));
     std::copy_n(call.uniforms[k], bytes / sizeof(Real), numbers);
     const bool done = table.upload(call.device, call.stream, to, numbers, bytes);
-    scratch_stack.give_back(mark);
     check(done);
     uniform[static_cast<std::size_t>(k)] = to, to += aligned(bytes);
   }
@@ -273,9 +272,9 @@ void CudaStages::run(const SequenceCall& call) {
   Choice* chosen = nullptr;
   try {
     chosen = &choice(call);
-  } catch (const Error&) { throw; } catch (const std::exception& e) {
-    throw Error(e.what());
-  }
+  } catch (const Error&) { throw; } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) { throw Error(e.what()); }
   Choice& c = *chosen;
   Walk walk{plan_, call, table, c, {}, {}, {}, {}};
   for (const Item& item : c.items)

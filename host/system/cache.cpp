@@ -1,16 +1,19 @@
 #include "host/system/cache.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "host/system/error.h"
@@ -21,6 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kKeySize = 32;
+constexpr std::string_view kPrivate = "featherstorm-";  // then the process, and six letters
 // extensions of all entries, because one size limit covers the whole folder
 constexpr const char* kExtensions[] = {".so", ".cpp", ".cubin", ".cu"};
 
@@ -60,6 +64,22 @@ void remove_stale_temporaries(const fs::path& folder) {
   for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
     const bool ours = file.path().filename().string().starts_with(".tmp-");
     if (ours && file.last_write_time(ignored) < old) fs::remove(file.path(), ignored);
+  }
+}
+
+// Removes private folders whose process is gone, from an hour of age on: in a folder that containers share, a process of another
+// one may seem to be gone.
+void remove_stale_folders(const fs::path& temporary) {
+  std::error_code ignored;
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
+    const std::string name = entry.path().filename();
+    struct stat s;
+    if (!name.starts_with(kPrivate) || ::lstat(entry.path().c_str(), &s) != 0) continue;
+    const int owner = std::atoi(name.c_str() + kPrivate.size());
+    const bool gone = owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
+    if (gone && S_ISDIR(s.st_mode) && s.st_uid == ::geteuid() && entry.last_write_time(ignored) < old)
+      fs::remove_all(entry.path(), ignored);
   }
 }
 
@@ -116,8 +136,10 @@ std::string write_own_file(const fs::path& path, const std::string& bytes) {
 
 PrivateFolder::PrivateFolder() : owner_(::getpid()) {
   std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  std::string name = (error ? fs::path("/tmp") : temporary) / "featherstorm-XXXXXX";
+  fs::path temporary = fs::temp_directory_path(error);
+  if (error) temporary = "/tmp";
+  remove_stale_folders(temporary);
+  std::string name = temporary / (std::string(kPrivate) + std::to_string(owner_) + "-XXXXXX");
   if (::mkdtemp(name.data()) == nullptr) {
     throw Error("kernel cache: no temporary folder can be made as " + name + ": " + std::strerror(errno));
   }

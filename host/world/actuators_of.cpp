@@ -71,6 +71,7 @@ bool is_disabled(const auto& tables, int i) {
 }
 
 template <class T> void set_transmission(Actuator<T>& a, const WorldTables<T>& tables, const Places<T>& places, int i) {
+  a.site.X = a.reference.X = identity_placement<T>();  // numbers also where it has none of these
   const auto target = tables.row("actuator_trnid", i, 2);
   const int object = static_cast<int>(target[0]), reference = static_cast<int>(target[1]);
   switch (a.transmission) {

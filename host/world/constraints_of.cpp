@@ -166,6 +166,7 @@ template <class T> void add_equalities(Constraints<T>& c, const WorldTables<T>& 
   for (const int i : held_equalities(t, places)) {
     const int type = t.integer("eq_type", i);
     Equality<T> e;
+    e.place[0].X = e.place[1].X = identity_placement<T>();
     e.kind = static_cast<EqualityKind>(type);
     e.active = t.flag("eq_active0", i);
     e.softness = softness(t, "eq_solref", "eq_solimp", i);

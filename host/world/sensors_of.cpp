@@ -92,6 +92,7 @@ template <class T> class Reader {
     if (*known.kind == InsideSite && t_.row("sensor_intprm", i_, 3)[0] != 0) refuse("enclosed sites are");
 
     Sensor<T> s;
+    s.place.X = s.reference.X = identity_placement<T>();
     s.kind = *known.kind;
     s.first = t_.integer("sensor_adr", i_), s.count = t_.integer("sensor_dim", i_);
     const int data = t_.integer("sensor_datatype", i_);

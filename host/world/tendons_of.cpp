@@ -40,6 +40,7 @@ template <class T> TendonPart<T> part_of(const WorldTables<T>& tables, const Pla
   const int object = tables.integer("wrap_objid", wrap);
   const double number = tables.row("wrap_prm", wrap)[0];
   TendonPart<T> part;
+  part.place.X = part.side.X = identity_placement<T>();
   part.kind = part_kind(tables.integer("wrap_type", wrap), tendon);
   part.number = T(number);
   switch (part.kind) {

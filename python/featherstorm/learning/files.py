@@ -8,6 +8,7 @@ import json
 import os
 import uuid
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +107,7 @@ def read_arrays(
             header = json.loads(str(arrays.pop("header", "")))
         except (
             zipfile.BadZipFile,
+            zlib.error,
             ValueError,
             EOFError,
             KeyError,

@@ -60,7 +60,7 @@ TEST(KernelCache, DamagedEntriesAreNotFound) {
   KernelCache cache(scratch.path(), 1 << 20, nullptr);
   const fs::path path = cache.store(kKey, kLibrary, "");
   const std::string good = read_file(path);
-  for (std::size_t i = 0; i < good.size(); i += i < kLibrary.size() ? 97 : 1) {
+  for (std::size_t i = 0; i < good.size(); i++) {
     std::string flipped = good;
     flipped[i] ^= 1;
     write_file(path, flipped);
@@ -224,6 +224,27 @@ TEST(KernelCache, RemovesWhatKilledProcessesLeft) {
   cache.store(kKey, kLibrary, "");
   EXPECT_FALSE(fs::exists(scratch / ".tmp-1-0"));
   EXPECT_TRUE(fs::exists(scratch / ".tmp-1-1"));
+}
+
+TEST(PrivateFolder, RemovesThoseOfKilledProcesses) {
+  Scratch scratch;
+  const Environment temporary("TMPDIR", scratch.path().string());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  const auto folder = [&](pid_t process) { return scratch / ("featherstorm-" + std::to_string(process) + "-abcdef"); };
+  const auto age = [&](const fs::path& path, int hours) {
+    fs::create_directories(path);
+    write_file(path / "kernel.so", "text");
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  age(folder(child), 2), age(folder(::getpid()), 2), age(scratch / "featherstorm-of-another", 2);
+  { const PrivateFolder now; }
+  EXPECT_FALSE(fs::exists(folder(child)));
+  EXPECT_TRUE(fs::exists(folder(::getpid())) && fs::exists(scratch / "featherstorm-of-another"));
+  age(folder(child), 0);
+  { const PrivateFolder now; }
+  EXPECT_TRUE(fs::exists(folder(child))) << "a process of another container may seem to be gone";
 }
 
 TEST(KernelCache, AForkedChildLeavesThePrivateFolderAlone) {
