@@ -177,13 +177,9 @@ def wrong_command(words):
         return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
     if program == "twine":
         return None if arguments[0] == "upload" else "no such command"
-    if program.startswith("build/"):  # programs of the tests' build, by the names of their sources' targets
-        text = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
-        return (
-            None
-            if re.search(rf"(?:add_executable|featherstorm_test)\({pathlib.Path(program).name} ", text)
-            else "no such program"
-        )
+    programs = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")  # those of the tests' build
+    if re.search(rf"(?:add_executable|featherstorm_test)\({re.escape(program)} ", programs):
+        return None
     if program == "ray" or (ROOT / program).is_file():
         return None
     return "an unknown program"
