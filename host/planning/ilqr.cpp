@@ -152,17 +152,19 @@ Ilqr::Ilqr(Evaluator& e, const Stepping& stepping, RolloutStages stages, const I
 
 std::span<const double> Ilqr::command(const RolloutArrays& state, std::optional<double> t, void* stream) {
   timed_.begin(timed_.calls() == 0 ? 0 : t ? (*t - t_) / dt_ : 1);
+  SampledPlan::State next;
   try {
     std::vector<double> u(static_cast<std::size_t>(options_.horizon * m_));
     timed_.controls(u.data());
     if (!improve(state, u, t.value_or(0), stream))
       throw PlanningError("Ilqr: the plan has no finite cost; is the state finite?");
+    next = timed_.state();
+    next.knots = plan_.u, next.cost = plan_.cost;
+    timed_.make_memory();  // so that commit() cannot fail
   } catch (...) {
     timed_.cancel();
     throw;
   }
-  SampledPlan::State next = timed_.state();
-  next.knots = plan_.u, next.cost = plan_.cost;
   timed_.restore(std::move(next));
   t_ = t.value_or(0);
   timed_.commit(t_, t_);

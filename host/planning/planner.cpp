@@ -185,6 +185,7 @@ void Planner::improve(double elapsed, const RolloutArrays& state, double t, cons
       if (warm_) iteration_.add(now - spent);
       spent = now, warm_ = true;
     }
+    for (SampledPlan& plan : plans_) plan.make_memory();  // so that commit() cannot fail
   } catch (...) {
     cancel();
     failed_ = before_;

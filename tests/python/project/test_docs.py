@@ -164,7 +164,8 @@ def wrong_command(words):
     if program == "featherstorm":
         return wrong_arguments(arguments)
     if program == ".ci/run":
-        steps = re.search(r"^steps=\((.*)\)", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+        lists = re.findall(r"^(?:steps|by_name)=\((.*)\)", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)
+        steps = " ".join(lists).split()
         return None if set(arguments) <= set(steps) else "no such step"
     if program == "cmake":
         options = [re.match(r"-D(FEATHERSTORM_\w+)", a) for a in arguments]
@@ -176,6 +177,9 @@ def wrong_command(words):
         return next((f"no extra {e}" for e in extras if not re.search(rf"^{e} = \[", text, re.MULTILINE)), None)
     if program == "twine":
         return None if arguments[0] == "upload" else "no such command"
+    programs = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")  # those of the tests' build
+    if re.search(rf"(?:add_executable|featherstorm_test)\({re.escape(program)} ", programs):
+        return None
     if program in ("ray", "srun", "torchrun") or (ROOT / program).is_file():
         return None
     return "an unknown program"
