@@ -76,7 +76,7 @@ void remove_stale_folders(const fs::path& temporary) {
     const std::string name = entry.path().filename();
     struct stat s;
     if (!name.starts_with(kPrivate) || ::lstat(entry.path().c_str(), &s) != 0) continue;
-    const int owner = std::atoi(name.c_str() + kPrivate.size());
+    const auto owner = static_cast<pid_t>(std::strtol(name.c_str() + kPrivate.size(), nullptr, 10));
     const bool gone = owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
     if (gone && S_ISDIR(s.st_mode) && s.st_uid == ::geteuid() && entry.last_write_time(ignored) < old)
       fs::remove_all(entry.path(), ignored);
