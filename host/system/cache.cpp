@@ -75,11 +75,12 @@ void remove_stale_folders(const fs::path& temporary) {
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
     const std::string name = entry.path().filename();
     struct stat s;
-    if (!name.starts_with(kPrivate) || ::lstat(entry.path().c_str(), &s) != 0) continue;
+    if (!name.starts_with(kPrivate) || entry.symlink_status(ignored).type() != fs::file_type::directory ||
+        ::stat(entry.path().c_str(), &s) != 0)
+      continue;
     const auto owner = static_cast<pid_t>(std::strtol(name.c_str() + kPrivate.size(), nullptr, 10));
     const bool gone = owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
-    if (gone && S_ISDIR(s.st_mode) && s.st_uid == ::geteuid() && entry.last_write_time(ignored) < old)
-      fs::remove_all(entry.path(), ignored);
+    if (gone && s.st_uid == ::geteuid() && entry.last_write_time(ignored) < old) fs::remove_all(entry.path(), ignored);
   }
 }
 
