@@ -42,10 +42,13 @@ CALL_FIRST_VERSION(double, hypot, (double x, double y), (x, y))
 
 // until glibc 2.33 these were inline functions that called the following ones
 extern "C" int __xstat(int version, const char* file, struct stat* result);
+extern "C" int __lxstat(int version, const char* file, struct stat* result);
 extern "C" int __fxstat(int version, int file, struct stat* result);
 __asm__(".symver __xstat,__xstat@" FIRST_VERSION);
+__asm__(".symver __lxstat,__lxstat@" FIRST_VERSION);
 __asm__(".symver __fxstat,__fxstat@" FIRST_VERSION);
 HIDDEN int stat(const char* file, struct stat* result) noexcept { return __xstat(stat_version, file, result); }
+HIDDEN int lstat(const char* file, struct stat* result) noexcept { return __lxstat(stat_version, file, result); }
 HIDDEN int fstat(int file, struct stat* result) noexcept { return __fxstat(stat_version, file, result); }
 
 // glibc 2.32 sets this while there is one thread, and shared_ptr then counts without atomic instructions; with false it always uses them
