@@ -229,7 +229,7 @@ bool is_coupled(const Robot& robot, const State& x) {
 }
 
 template <class Real> void expect_same_bits_in_any_order(const Robot& robot, const std::string& isa) {
-  constexpr std::size_t B = 512;
+  constexpr std::size_t B = 1024;
   std::vector<State> states;
   std::size_t coupled = 0;
   for (unsigned i = 0; i < B; i++) {
@@ -247,7 +247,7 @@ template <class Real> void expect_same_bits_in_any_order(const Robot& robot, con
   std::vector<std::size_t> order(B);
   for (std::size_t i = 0; i < B; i++) order[i] = i;
   std::shuffle(order.begin(), order.end(), std::mt19937(7));
-  order.resize(451);  // another size, too
+  order.resize(901);  // another size, too
   std::vector<State> shuffled;
   for (const std::size_t i : order) shuffled.push_back(states[i]);
   const auto again = run<Real>(robot, shuffled, 1e-6, false, {.threads = 2, .isa = isa});
