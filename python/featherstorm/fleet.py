@@ -115,10 +115,10 @@ class Fleet(Fixed):
         Errors: ValueError on a device, and for another name.
         """
         self._named(name)
-        empty = np.zeros((0, 0), self.dtype)
-        parts = [getattr(sim, name) if n else empty for sim, n in zip(self.groups, self._widths[name])]
-        parts = [x if n else np.zeros((sim.instances, 0), self.dtype)
-                 for x, n, sim in zip(parts, self._widths[name], self.groups)]  # fmt: skip
+        parts = [
+            getattr(sim, name) if n else np.zeros((sim.instances, 0), self.dtype)
+            for sim, n in zip(self.groups, self._widths[name])
+        ]
         return self._spread.padded(parts)
 
     def mask(self, name: str) -> npt.NDArray[np.bool_]:

@@ -143,7 +143,7 @@ sys.exit(main(["train", "InvertedPendulum-v5", "--workers", "auto", "--steps", "
 
 
 def test_workers_join_the_cluster_of_an_address(tmp_path, address):
-    """Of RAY_ADDRESS, and as an argument; the end of workers leaves the cluster running."""
+    """Workers take the address from RAY_ADDRESS or as an argument. The cluster still runs after they have ended."""
     (tmp_path / "joined.py").write_text(JOINED)
     out = run(tmp_path, ["joined.py"], RAY_ADDRESS=address)
     assert "workers 1  retries 0" in out and (tmp_path / "run" / "policy.npz").exists()

@@ -1,5 +1,8 @@
-"""What is fuzzed. A target is a function that prepares and returns a function of a random generator, which runs one input and
-returns True if it was accepted."""
+"""Targets of fuzzing: functions that run random inputs.
+
+A target prepares its work and returns a function of a random generator. This function runs one input, and returns True if
+the engine accepted it.
+"""
 
 import io
 import json
