@@ -49,7 +49,7 @@ def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_feat
     expect_files(path)
     try:
         compiled = mujoco.MjModel.from_xml_path(os.fspath(path))
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # RuntimeError: "Caught an unknown exception!"
         raise ValueError(f"{path}: {error}") from None
     name = os.path.splitext(os.path.basename(path))[0]
     return robot_from_mujoco(compiled, name, strict)

@@ -162,6 +162,11 @@ def test_a_torn_file_is_refused(tmp_path):
         path.write_bytes(whole[:n])
         with pytest.raises(ValueError, match="not a featherstorm policy, or damaged"):
             fs.learning.Policy.load(path)
+    bad = bytearray(whole)
+    bad[-6:-2] = (int.from_bytes(whole[-6:-2], "little") + 1000).to_bytes(4, "little")  # place of the directory
+    path.write_bytes(bad)
+    with pytest.raises(ValueError, match="not a featherstorm policy, or damaged"):
+        fs.learning.Policy.load(path)
     rng = np.random.default_rng(0)
     for _ in range(200):
         bad = bytearray(whole)
