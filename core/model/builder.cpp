@@ -31,20 +31,6 @@ std::vector<double> per_dof(const std::vector<double>& given, int n, double fall
   return given;
 }
 
-// The shape of a joint that is reversed or not revolute (turn_bodies has the others).
-JointShape shape_of(JointType type, int nv, bool reversed) {
-  if (!reversed) {
-    if (type == JointType::Prismatic) return JointShape::Prismatic;
-    if (type == JointType::Free) return JointShape::Free;
-  }
-  switch (nv) {
-    case 1: return JointShape::General1;
-    case 2: return JointShape::General2;
-    case 3: return JointShape::General3;
-    default: return JointShape::General6;
-  }
-}
-
 }  // namespace
 
 Mat3d axes_of(const JointSpec& j) {
@@ -229,16 +215,11 @@ Robot ModelBuilder::build(bool strict) const {
   for (auto& p : place)
     if (p) p->X = Placement<double>{turn[p->body].transpose(), Vec3d::Zero()} * p->X;
 
-  // coordinates
+  number_coordinates(m);
   for (int i = 1; i <= m.nb; i++) {
     Body<double>& b = m.body[i];
     const JointSpec& j = *spec[i];
-    const bool user = b.type == JointType::UserDefined;
-    const JointSize size = user ? JointSize{j.user.nq, j.user.nv} : joint_size(b.type);
-    const bool plain = user ? size.nq == size.nv : joint_traits(b.type).rotation < 0;
-    if (b.type != JointType::Revolute || b.reversed) b.shape = shape_of(b.type, size.nv, b.reversed);
-    b.q = m.nq, b.v = m.nv, b.x = m.nx;
-    m.nq += size.nq, m.nv += size.nv, m.nx += joint_numbers(b.shape);
+    const JointSize size = joint_size(m, b);
     b.second_moments = second_moments(b.I.I);
     auto append = [&](std::vector<double>& to, const std::vector<double>& given, double fallback, const char* what,
                       bool negative, bool infinite) {
@@ -255,26 +236,10 @@ Robot ModelBuilder::build(bool strict) const {
       const int d = b.v + k;
       if (m.lower[d] > m.upper[d]) throw ModelError("joint", j.name, "lower limit exceeds upper limit");
       b.rotor = b.rotor || m.armature[d] != 0;
-      m.dof_q.push_back(plain ? b.q + k : -1);
-      m.dof_body.push_back(i);
-      m.dof_parent.push_back(d - 1);
       robot.v_names.push_back(size.nv == 1 ? j.name : j.name + "_" + std::to_string(k));
     }
     for (int k = 0; k < size.nq; k++) robot.q_names.push_back(size.nq == 1 ? j.name : j.name + "_" + std::to_string(k));
   }
-  // expanded parent array, RBDA Table 6.4: the parent of a joint's first coordinate is the last of the parent's joint
-  std::vector<int> last(m.nb + 1, -1);
-  for (int d = 0; d < m.nv; d++) last[m.dof_body[d]] = d;
-  for (int d = 0; d < m.nv; d++) {
-    const Body<double>& b = m.body[m.dof_body[d]];
-    if (d == b.v) m.dof_parent[d] = last[b.parent];
-    m.depth.push_back(m.dof_parent[d] < 0 ? 0 : m.depth[m.dof_parent[d]] + 1);
-    m.row_start.push_back(m.nh);
-    m.nh += m.depth[d] + 1;
-    m.column.resize(m.nh);
-    for (int j = d; j >= 0; j = m.dof_parent[j]) m.column[m.at(d, j)] = j;
-  }
-  m.row_start.push_back(m.nh);
 
   // a joint must move a mass
   std::vector<char> moves(m.nb + 1, 0);

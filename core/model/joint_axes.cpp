@@ -3,6 +3,8 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
+#include "core/model/joints.h"
+
 namespace featherstorm {
 namespace {
 
@@ -45,6 +47,20 @@ std::vector<int> favourite_children(const Model<double>& m, const std::vector<in
 void turn_inertia(Body<double>& b, const Mat3d& turn) {
   b.I = rotate(Mat3d(turn.transpose()), b.I);
   b.I.h = clean(b.I.h);
+}
+
+// The shape of a joint that is reversed or not revolute (turn_bodies has the others).
+JointShape shape_of(JointType type, int nv, bool reversed) {
+  if (!reversed) {
+    if (type == JointType::Prismatic) return JointShape::Prismatic;
+    if (type == JointType::Free) return JointShape::Free;
+  }
+  switch (nv) {
+    case 1: return JointShape::General1;
+    case 2: return JointShape::General2;
+    case 3: return JointShape::General3;
+    default: return JointShape::General6;
+  }
 }
 
 }  // namespace
@@ -138,6 +154,42 @@ std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns) {
     }
   }
   return turn;
+}
+
+JointSize joint_size(const Model<double>& m, const Body<double>& b) {
+  if (b.type != JointType::UserDefined) return joint_size(b.type);
+  return {m.user[b.user].nq, m.user[b.user].nv};
+}
+
+void number_coordinates(Model<double>& m) {
+  m.nq = m.nv = m.nx = m.nh = 0;
+  for (auto* table : {&m.dof_q, &m.dof_body, &m.dof_parent, &m.depth, &m.row_start, &m.column}) table->clear();
+  for (int i = 1; i <= m.nb; i++) {
+    Body<double>& b = m.body[i];
+    const JointSize size = joint_size(m, b);
+    const bool plain = b.type == JointType::UserDefined ? size.nq == size.nv : joint_traits(b.type).rotation < 0;
+    if (b.type != JointType::Revolute || b.reversed) b.shape = shape_of(b.type, size.nv, b.reversed);
+    b.q = m.nq, b.v = m.nv, b.x = m.nx;
+    m.nq += size.nq, m.nv += size.nv, m.nx += joint_numbers(b.shape);
+    for (int k = 0; k < size.nv; k++) {
+      m.dof_q.push_back(plain ? b.q + k : -1);
+      m.dof_body.push_back(i);
+      m.dof_parent.push_back(b.v + k - 1);
+    }
+  }
+  // expanded parent array, RBDA Table 6.4: the parent of a joint's first coordinate is the last of the parent's joint
+  std::vector<int> last(m.nb + 1, -1);
+  for (int d = 0; d < m.nv; d++) last[m.dof_body[d]] = d;
+  for (int d = 0; d < m.nv; d++) {
+    const Body<double>& b = m.body[m.dof_body[d]];
+    if (d == b.v) m.dof_parent[d] = last[b.parent];
+    m.depth.push_back(m.dof_parent[d] < 0 ? 0 : m.depth[m.dof_parent[d]] + 1);
+    m.row_start.push_back(m.nh);
+    m.nh += m.depth[d] + 1;
+    m.column.resize(m.nh);
+    for (int j = d; j >= 0; j = m.dof_parent[j]) m.column[m.at(d, j)] = j;
+  }
+  m.row_start.push_back(m.nh);
 }
 
 Model<double> turned(Model<double> m) {

@@ -1,5 +1,5 @@
-// The axes of bodies: z is along the joint's axis. The turn about z is the one that makes most numbers zero
-// is chosen.
+// The axes of bodies, and the numbering of coordinates. z is along the joint's axis; the turn about z is the one that
+// makes most numbers zero.
 #pragma once
 #include "core/model/builder.h"
 
@@ -30,6 +30,13 @@ enum class Turns { axes, numbers };
 // Turns the frames of bodies, parents first, and finds the shapes of their revolute joints. Returns the turn of each
 // body (nb + 1), its new frame in the old one; the robot's named frames are not changed.
 std::vector<Mat3d> turn_bodies(Model<double>& m, Turns turns);
+
+// Sizes of a body's joint.
+JointSize joint_size(const Model<double>& m, const Body<double>& b);
+
+// Sets what follows from the parents, types and polarities of the joints, and from the shapes of revolute joints
+// (turn_bodies): the other shapes, nq, nv, nx, nh, first coordinates of bodies and tables of coordinates.
+void number_coordinates(Model<double>& m);
 
 // The same robot with frames turned to zero most numbers: for maps that do not depend on the axes of bodies.
 Model<double> turned(Model<double> m);

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/collision/candidates.h"
+#include "core/model/joint_axes.h"
 #include "core/model/joints.h"
 #include "host/system/error.h"
 #include "host/world/world_of.h"
@@ -13,7 +14,7 @@
 namespace featherstorm {
 namespace {
 
-constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 7\n";
+constexpr std::string_view mark = "featherstorm robot " FEATHERSTORM_VERSION " 8\n";
 
 // One list of members serves writing and reading: `archive(x)` appends x to the bytes, or reads x from them.
 class Writer {
@@ -94,7 +95,7 @@ template <class A> void members(A& a, Placement<double>& x) {
   members(a, x.r);
 }
 template <class A> void members(A& a, Body<double>& b) {
-  a(b.parent), a(b.type), a(b.shape), a(b.reversed), a(b.q), a(b.v), a(b.x), a(b.user), a(b.rotor), a(b.parameter);
+  a(b.parent), a(b.type), a(b.shape), a(b.reversed), a(b.rotor), a(b.parameter);
   a(b.zero.c), a(b.zero.s), a(b.tilt.c), a(b.tilt.s);
   members(a, b.X_T), a(b.I.m), members(a, b.I.h), members(a, b.I.I), members(a, b.second_moments);
 }
@@ -207,10 +208,9 @@ template <class A> void members(A& a, World<double>& w) {
   a(w.contacts.elliptic), a(w.contacts.impedance_ratio), a(w.no_slip.iterations), a(w.no_slip.tolerance);
 }
 template <class A> void members(A& a, Model<double>& m) {
-  a(m.nb), a(m.nq), a(m.nv), a(m.nx), a(m.nh), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
+  a(m.nb), a(m.nf), a(m.body), a(m.frame), members(a, m.gravity);
   for (auto* numbers : {&m.armature, &m.damping, &m.friction, &m.lower, &m.upper, &m.max_velocity, &m.max_effort})
     a(*numbers);
-  for (auto* indices : {&m.dof_q, &m.dof_body, &m.dof_parent, &m.depth, &m.row_start, &m.column}) a(*indices);
   a(m.loops.nl), a(m.loops.nc), a(m.loops.loop);
   Coupling<double>& c = m.coupling;
   a(c.nu), a(c.start), a(c.column), a(c.value), a(c.driver), a(c.offset);
@@ -361,6 +361,18 @@ bool is_whole(const World<double>& w, const Model<double>& m) {
   return ok && is_whole(w.contacts, m);
 }
 
+// True if the tree can be numbered: parents come first, and shapes are those of the joints' types.
+bool is_tree(const Model<double>& m) {
+  bool ok = m.nb >= 0 && static_cast<int>(m.body.size()) == m.nb + 1;
+  for (int i = 1; ok && i <= m.nb; i++) {
+    const Body<double>& b = m.body[i];
+    ok = b.parent >= 0 && b.parent < i && joint_size(b.type).nv > 0 &&
+         (b.type != JointType::Revolute || b.reversed || b.shape == JointShape::RevoluteTilted ||
+          b.shape == JointShape::Revolute);
+  }
+  return ok;
+}
+
 // True if every index is in range, so that no operation reads beyond an array.
 bool is_whole(const Robot& r) {
   const Model<double>& m = r.model;
@@ -369,19 +381,9 @@ bool is_whole(const Robot& r) {
     return std::all_of(v.begin(), v.end(), [=](int x) { return x >= low && x < high; });
   };
   const auto body = [&](int i) { return i >= 0 && i <= m.nb; };
-  bool ok = m.nb >= 0 && size(m.body) == m.nb + 1 && size(m.frame) == m.nf && size(m.column) == m.nh;
+  bool ok = size(m.frame) == m.nf;
   for (const auto* v : {&m.armature, &m.damping, &m.friction, &m.lower, &m.upper, &m.max_velocity, &m.max_effort})
     ok = ok && size(*v) == m.nv;
-  for (const auto* v : {&m.dof_q, &m.dof_body, &m.dof_parent, &m.depth}) ok = ok && size(*v) == m.nv;
-  ok = ok && size(m.row_start) == m.nv + 1 && all(m.dof_q, -1, m.nq) && all(m.dof_body, 1, m.nb + 1);
-  ok = ok && all(m.dof_parent, -1, m.nv) && all(m.depth, 0, m.nv) && all(m.row_start, 0, m.nh + 1) &&
-       all(m.column, 0, m.nv);
-  for (int i = 1; ok && i <= m.nb; i++) {
-    const Body<double>& b = m.body[i];
-    ok = b.parent >= 0 && b.parent < i && joint_size(b.type).nv > 0 && b.q >= 0 && b.q < m.nq && b.v >= 0 &&
-         b.v < m.nv && b.x >= 0 && b.x <= m.nx && b.shape >= JointShape::RevoluteTilted &&
-         b.shape <= JointShape::General6;
-  }
   for (const Frame<double>& f : m.frame) ok = ok && body(f.body);
   ok = ok && size(m.loops.loop) == m.loops.nl && size(m.contacts.contact) == m.contacts.nc &&
        m.contacts.nr == 3 * m.contacts.nc;
@@ -418,7 +420,9 @@ Robot robot_of_bytes(std::string_view bytes) {
   members(reader, r);
   std::vector<Source> sources;
   reader(sources);
-  if (!reader.at_end() || !is_whole(r) || sources.size() > 1) throw Error("the bytes of a robot are inconsistent");
+  const bool read = reader.at_end() && sources.size() <= 1 && is_tree(r.model);
+  if (read) number_coordinates(r.model);
+  if (!read || !is_whole(r)) throw Error("the bytes of a robot are inconsistent");
   if (!sources.empty()) r.source = source_of(sources[0], r);
   return r;
 }

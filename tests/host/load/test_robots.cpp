@@ -4,6 +4,9 @@
 #include <map>
 #include <set>
 
+#include "core/model/joints.h"
+#include "host/load/load.h"
+#include "host/load/robot_bytes.h"
 #include "host/robots/robots.h"
 #include "host/system/error.h"
 #include "host/urdf/urdf.h"
@@ -153,6 +156,28 @@ TEST(Robots, AgreeWithThePublishedFiles) {
     ++compared;
   }
   EXPECT_EQ(compared, 8);
+}
+
+TEST(RobotBytes, HaveJointsWhoseCoordinatesExist) {
+  const std::string bytes = robot_bytes(load("go2"));
+  int accepted = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += i < 3000 ? 1 : 7)
+    for (const char changed : {0, 1, 2, 6, -1}) {
+      std::string other = bytes;
+      other[i] = changed;
+      try {
+        const Robot robot = robot_of_bytes(other);
+        const Model<double>& m = robot.model;
+        for (int b = 1; b <= m.nb; b++) {
+          const Body<double>& body = m.body[b];
+          ASSERT_LE(body.q + joint_size(body.type).nq, m.nq) << i;
+          ASSERT_LE(body.v + joint_size(body.type).nv, m.nv) << i;
+          ASSERT_LE(body.x + joint_numbers(body.shape), m.nx) << i;
+        }
+        accepted++;
+      } catch (const Error&) {}
+    }
+  EXPECT_GT(accepted, 1000);
 }
 
 }  // namespace
