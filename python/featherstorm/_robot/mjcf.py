@@ -16,7 +16,7 @@ import numpy as np
 from .. import _featherstorm
 from .._optional import mujoco
 from .mjcf_sensors import is_framed_in_python, measurable, with_sensors
-from .model_files import expect_files
+from .model_files import expect_files, expect_indices, refuse_nan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,8 +49,10 @@ def load_mjcf(path: str | os.PathLike[str], strict: bool = False) -> tuple[_feat
     expect_files(path)
     try:
         compiled = mujoco.MjModel.from_xml_path(os.fspath(path))
-    except (ValueError, RuntimeError) as error:  # RuntimeError: "Caught an unknown exception!"
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    except RuntimeError as error:  # "Caught an unknown exception!" in MuJoCo 4.0, which keeps a lock
+        raise ValueError(f"{path}: {error} MuJoCo may wait for ever at the next file of this process") from None
     name = os.path.splitext(os.path.basename(path))[0]
     return robot_from_mujoco(compiled, name, strict)
 
@@ -61,6 +63,7 @@ def robot_from_mujoco(m: Any, name: str = "robot", strict: bool = False) -> tupl
     An unsupported sensor is left out alone. Any other unsupported element leaves the world out. strict: both are
     errors.
     """
+    expect_indices(m, name)
     names = Names(m)
     tree = tree_from_mujoco(m, name, strict)
     # sensors of cameras that turn by themselves are measured by algorithms in Python (_fields/sensors.py)
@@ -187,19 +190,6 @@ def tables(m: Any) -> dict[str, npt.NDArray[np.float64]]:
     found["eq_active"] = np.asarray(m.eq_active0, np.float64)
     found["mocap_pos"], found["mocap_quat"] = np.ravel(m.body_pos[mocap]), np.ravel(m.body_quat[mocap])
     return found
-
-
-def refuse_nan(m: Any, name: str) -> None:
-    """Raise ValueError for a number of the file that is NaN, with its field and its element."""
-    kinds = {"body": "body", "geom": "geom", "jnt": "joint", "site": "site", "cam": "camera"}
-    for field in ("pos", "quat", "ipos", "iquat", "mass", "inertia", "friction", "axis", "range", "damping"):
-        for prefix, kind in kinds.items():
-            rows = getattr(m, f"{prefix}_{field}", None)
-            if not isinstance(rows, np.ndarray) or not len(rows) or not np.isnan(rows).any():
-                continue
-            row = int(np.isnan(rows).reshape(len(rows), -1).any(1).argmax())
-            of = mujoco.mj_id2name(m, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), row) or row
-            raise ValueError(f"{name}: {prefix}_{field} of {kind} {of!r} is {rows[row]}, expected numbers")
 
 
 class Names:

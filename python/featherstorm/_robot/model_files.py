@@ -1,12 +1,19 @@
-"""Checks of model files, and of the files they name, before they are opened: a named pipe or a device would block."""
+"""Checks of model files, of the files they name (a named pipe or a device would block), and of compiled models."""
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import glob
 import html
 import os
 import re
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._optional import mujoco
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,3 +84,61 @@ def attributes(text: bytes) -> Iterator[tuple[str, str]]:
 def value_of(quoted: tuple[bytes, ...] | list[bytes]) -> str:
     """Return the value of an attribute in either kind of quotation marks."""
     return html.unescape(b"".join(quoted).decode("utf-8", "surrogateescape"))
+
+
+TYPES = {
+    "jnt_type": "mjtJoint",
+    "geom_type": "mjtGeom",
+    "eq_type": "mjtEq",
+    "eq_objtype": "mjtObj",
+    "wrap_type": "mjtWrap",
+    "sensor_type": "mjtSensor",
+    "sensor_objtype": "mjtObj",
+    "sensor_reftype": "mjtObj",
+    "actuator_trntype": "mjtTrn",
+    "actuator_dyntype": "mjtDyn",
+    "actuator_gaintype": "mjtGain",
+    "actuator_biastype": "mjtBias",
+}
+
+
+@functools.cache
+def index_checks() -> tuple[dict[str, list[int]], list[str], Any]:
+    """Return the members of each field's enumeration, the fields with indices of an MjModel, and MuJoCo's check."""
+    known = {x: [int(y) for y in getattr(mujoco, of).__members__.values()] for x, of in TYPES.items()}
+    found = glob.glob(os.path.join(os.path.dirname(mujoco.__file__), "libmujoco.*"))
+    check = getattr(ctypes.CDLL(found[0]), "mj_validateReferences", None) if found else None
+    if check is not None:
+        check.restype, check.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    return known, [x for x in dir(mujoco.MjModel) if x.endswith(("adr", "id"))], check
+
+
+def expect_indices(m: Any, name: str) -> None:
+    """Raise ValueError for a type that MuJoCo does not have, and for an index that points outside its array.
+
+    MuJoCo checks the indices of its binary files by the same function, which has no interface in Python.
+    """
+    known, fields, check = index_checks()
+    for field, members in known.items():
+        unknown = np.flatnonzero(~np.isin(getattr(m, field), members))
+        if len(unknown):
+            at = int(unknown[0])
+            raise ValueError(f"{name}: {field}[{at}] is {getattr(m, field)[at]}, expected a member of {TYPES[field]}")
+    for field in fields:
+        if np.size(value := getattr(m, field)) and np.max(value) > 2**30:  # sums of these would overflow in the check
+            raise ValueError(f"{name}: {field} is out of bounds")
+    if check is not None and (reason := check(m._address)) is not None:
+        raise ValueError(f"{name}: {reason.decode()}")
+
+
+def refuse_nan(m: Any, name: str) -> None:
+    """Raise ValueError for a number of the file that is NaN, with its field and its element."""
+    kinds = {"body": "body", "geom": "geom", "jnt": "joint", "site": "site", "cam": "camera"}
+    for field in ("pos", "quat", "ipos", "iquat", "mass", "inertia", "friction", "axis", "range", "damping"):
+        for prefix, kind in kinds.items():
+            rows = getattr(m, f"{prefix}_{field}", None)
+            if not isinstance(rows, np.ndarray) or not len(rows) or not np.isnan(rows).any():
+                continue
+            row = int(np.isnan(rows).reshape(len(rows), -1).any(1).argmax())
+            of = mujoco.mj_id2name(m, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), row) or row
+            raise ValueError(f"{name}: {prefix}_{field} of {kind} {of!r} is {rows[row]}, expected numbers")

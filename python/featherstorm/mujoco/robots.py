@@ -22,6 +22,7 @@ from .._fields.sensors import (
 )
 from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
 from .._robot.mjcf_sensors import measurable, with_sensors
+from .._robot.model_files import expect_indices
 from .errors import UsageError
 
 CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
@@ -92,6 +93,7 @@ class WorldRobot:
     """
 
     def __init__(self, m: Any) -> None:
+        expect_indices(m, "model")
         refuse(m)
         base = tree_from_mujoco(m)
         names = Names(m)

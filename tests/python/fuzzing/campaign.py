@@ -53,8 +53,9 @@ def work(target, seed, first, until, last, shared, tell):
         shared.set(k, accepted, 0.0 if began is None else resident() - began)
         try:
             accepted += bool(run(np.random.default_rng([seed, k])))
-        except ALLOWED:
-            pass
+        except ALLOWED as error:
+            if "unknown exception" in str(error):
+                last = k  # the next file would wait for ever: go on in a new process
         except Exception:
             tell(f"{target} {seed} {k}\n{traceback.format_exc()}")
         k += 1

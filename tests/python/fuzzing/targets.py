@@ -64,6 +64,18 @@ armature=".01" stiffness="1" frictionloss=".1"/><geom name="d" type="capsule" fr
 </actuator></mujoco>""",
 )
 
+# what has indices: meshes, height fields, tendons along sites and geoms, pairs, keyframes, sensors of several kinds
+INDEXED = """<mujoco><asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/><hfield name="h" nrow="3" ncol="3" size="1 1 .1 .1"/></asset>
+<worldbody><geom name="f" type="hfield" hfield="h"/><site name="o" pos="0 0 1"/><geom name="w" type="sphere" size=".05" pos="0 0 .8"/>
+<body name="a" pos="0 0 .5"><freejoint/><geom name="p" type="mesh" mesh="m"/><site name="s"/><camera name="c"/>
+<body name="b" pos=".2 0 0"><joint name="j" axis="0 1 0"/><geom name="q" type="capsule" size=".03 .1"/><site name="e" pos=".1 0 0"/></body>
+</body></worldbody><contact><pair geom1="p" geom2="w"/><exclude body1="a" body2="b"/></contact>
+<tendon><spatial name="t"><site site="o"/><geom geom="w"/><site site="s"/></spatial></tendon>
+<equality><joint joint1="j" polycoef="0 1 0 0 0"/><tendon tendon1="t"/></equality>
+<actuator><general tendon="t" dyntype="integrator"/><position name="u" joint="j" kp="3"/><general site="e" gear="0 0 1 0 0 0"/></actuator>
+<sensor><framepos objtype="site" objname="e" reftype="body" refname="a"/><tendonpos tendon="t"/><actuatorfrc actuator="u"/>
+<rangefinder site="s"/><touch site="e"/><subtreecom body="a"/></sensor><keyframe><key qpos="0 0 1 1 0 0 0 0"/></keyframe></mujoco>"""
+
 
 def mjcf_text():
     """MJCF files with attributes of odd values, and elements that are removed, repeated or moved."""
@@ -100,10 +112,10 @@ def steps(model, rng, share=0.05):
 
 
 def mjcf_tables():
-    """Compiled models whose arrays of numbers have been written to. Indices are not: MuJoCo's own functions trust them too."""
-    models = [mujoco.MjModel.from_xml_string(s) for s in SCENES]
+    """Compiled models whose arrays of numbers and of indices have been written to."""
+    models = [mujoco.MjModel.from_xml_string(s) for s in (*SCENES, INDEXED)]
     fields = [
-        [n for n in dir(m) if getattr(getattr(m, n), "dtype", None) == np.float64 and getattr(m, n).size]
+        [n for n in dir(m) if isinstance(getattr(m, n), np.ndarray) and getattr(m, n).size and n[0] != "_"]
         for m in models
     ]
 

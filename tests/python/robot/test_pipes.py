@@ -1,12 +1,14 @@
-"""Named pipes and devices in the place of a robot's files and of policies are refused, not waited for."""
+"""Files that cannot be read are refused, not waited for: named pipes, devices, compiled models with indices outside their arrays."""
 
 import os
 import subprocess
 import sys
 
+import mujoco
 import pytest
 
 import featherstorm as fs
+from featherstorm.mujoco import Batch
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -94,3 +96,16 @@ def test_view_refuses_a_pipe(pipe):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode != 0
         assert "regular file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("jnt_bodyid", 9), ("geom_dataid", 2**31 - 1), ("body_parentid", -5), ("eq_type", 40)]
+)
+def test_indices_outside_their_arrays_are_refused(field, value):
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><equality><joint joint1="j"/></equality></mujoco>'
+    )
+    getattr(model, field)[-1] = value
+    for load in (fs.from_mujoco, lambda m: Batch(m, nsim=2)):
+        with pytest.raises(ValueError, match=field):
+            load(model)
