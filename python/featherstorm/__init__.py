@@ -25,12 +25,10 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
     instruction_sets,
     operation_table as _operation_table,
 )
-from ._horizon.result import RolloutResult
+from ._horizon.prepared import RolloutResult
 from ._memory.arguments import zeros
 from ._names import unknown_attribute as _unknown_attribute
-from ._robot.closures import Coupling, Loop
-from ._robot.contacts import Contact
-from ._robot.law import Rigid
+from ._robot.closures import Contact, Coupling, Loop, Rigid
 from ._robot.states import random_state
 from ._robot.steps import Stepped
 from ._robot.urdf import UrdfWorld

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ._evaluation.padding import Groups
-from ._evaluation.together import Together
-from ._memory.process import refuse_pickle
+from ._evaluation.groups import Groups, Together
+from ._memory.free import refuse_pickle
 from ._names import Fixed, with_hints
 from .device import HOST, device_name, device_number
 from .model import Model

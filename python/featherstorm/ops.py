@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._evaluation.row_functions import function_of
+from ._evaluation.evaluation import function_of
 from ._featherstorm import operation_table
 from ._stepping.adaptive import dormand_prince
-from ._stepping.closed_steps import coupled_step, loop_step
-from ._stepping.contact_steps import contact_step, soft_contact_step
+from ._stepping.contact_steps import contact_step, coupled_step, loop_step, soft_contact_step
 from .operations import (
     aba,
     bias,

@@ -34,13 +34,12 @@ import numpy as np
 
 from . import _featherstorm
 from ._evaluation.evaluation import check_quaternions
-from ._horizon.prepared import PreparedRollout, warm_start
+from ._horizon.prepared import PreparedRollout, Results, RolloutResult, warm_start
 from ._horizon.programs import programs_of, squares_of
-from ._horizon.result import Results, RolloutResult
 from ._memory.arguments import Call, if_on_device
 from ._memory.arrays import FLOATS, NAMES, shape_error
 from ._names import Fixed
-from ._robot.law import Rigid, law_of
+from ._robot.closures import Rigid, law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law

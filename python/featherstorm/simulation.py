@@ -11,16 +11,14 @@ import numpy as np
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
 from ._memory.arrays import to_numpy
-from ._memory.free import check_memory
-from ._memory.process import refuse_pickle
+from ._memory.free import check_memory, refuse_pickle
 from ._names import Fixed, with_hints
-from ._robot.law import law_of
+from ._robot.closures import law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_op
-from ._world.names import keyframe
 from ._world.passes import STATE, refuse_law, state_sizes
 from ._world.simulated import SimulatedWorld
-from ._world.values import MOCAP, check_bound
+from ._world.values import MOCAP, check_bound, keyframe
 from .device import HOST, device_name, device_number, device_of
 from .typing import StepNumbers
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from . import _featherstorm
-    from ._world.report import WorldReport
+    from ._world.passes import WorldReport
     from .model import Model
     from .typing import Array, ArrayLike, Names
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._robot.mjcf import FAR
 from .forces import Forces
-from .positions import BALL, FREE
-from .turns import dot
+from .positions import BALL, FREE, dot
 
 if TYPE_CHECKING:
     import numpy.typing as npt

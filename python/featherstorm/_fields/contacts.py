@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from .constraints import Constraints
-from .turns import cross, cross_force, joined
+from .positions import cross, cross_force, joined
 from .velocities import momentum
 
 ISLANDS = int(mujoco.mjNISLAND)

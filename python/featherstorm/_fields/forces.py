@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .turns import cross, joined, vector
+from .positions import cross, joined, vector
 from .velocities import Velocities
 
 DISCRETE = int(mujoco.mjtIntegrator.mjINT_DISCRETE)

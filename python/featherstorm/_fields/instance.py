@@ -10,6 +10,7 @@ from ..symbols import State, symbols, values_of
 from .constraints import row_count
 from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
 from .forces import NO_GRAVITY
+from .positions import dot, vector
 from .sensors import (
     LIMIT_FORCES,
     NO_SENSORS,
@@ -22,7 +23,6 @@ from .sensors import (
     rows_of,
 )
 from .table import ACC, POS, VEL
-from .turns import dot, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .positions import FREE, HINGE, LEAST, SLIDE, Positions
-from .turns import cross, cross_motion, joined, vector
+from .positions import FREE, HINGE, LEAST, SLIDE, Positions, cross, cross_motion, joined, vector
 
 
 def momentum(inertia: Any, v: Any) -> Any:

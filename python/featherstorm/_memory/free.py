@@ -1,4 +1,4 @@
-"""Free memory of the machine, and the refusal of what does not fit."""
+"""Memory and processes: large arrays, and objects that belong to one process."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import resource
+from typing import NoReturn
 
 UNCHECKED = 2**28  # bytes below which nothing is read; reading takes 0.1 ms
 GROUP = "/sys/fs/cgroup"
@@ -38,3 +39,8 @@ def check_memory(who: str, size: float, remedy: str) -> None:
         raise MemoryError(
             f"{who}: {size / 1e9:.3g} GB of memory are needed, and {free / 1e9:.3g} GB are free; {remedy}"
         )
+
+
+def refuse_pickle(what: str, instead: str) -> NoReturn:
+    """Raise TypeError for an object that was pickled or copied, naming what to send to another process instead."""
+    raise TypeError(f"a {what} holds kernels and memory of its process and cannot be pickled or copied; {instead}")

@@ -28,7 +28,7 @@ from .. import transfer, viewing
 from ..learning import Policy
 from ..transfer.conditions import Conditions, prepared
 from . import positive, seconds, table
-from .simulate_plot import check_plot
+from .simulate_world import check_plot
 from .view import size
 from .view_policy import command, load
 

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from .._optional import mujoco
-from .._world.names import compiled
+from .._world.values import compiled
 from ..learning import Policy
 from ..tasks.registry import make
 from ..transfer.conditions import HELD, check_commands, prepared, root_axes

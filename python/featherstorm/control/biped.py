@@ -10,8 +10,7 @@ import numpy as np
 from .. import loading
 from ..rollout import Rollout
 from ..tasks.velocity_robots import FLOOR, decorate, g1_spec, hinges, solids
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from .._world.state import WorldState as State
     from ..symbols import Symbols
-    from .run import Run
+    from .task import Run
 
     Array = npt.NDArray[np.float64]
 

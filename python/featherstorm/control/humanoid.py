@@ -11,9 +11,8 @@ from .. import loading
 from ..rollout import Rollout
 from ..tasks.dm_control.suite import suite_file
 from ..tasks.velocity_robots import hinges
-from .plant import Plant
 from .quadruped import add_motors
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .plant import Plant
 from .quadruped import LEGS, QuadrupedTask
+from .task import Plant
 from .trot import HIP, add_step, stands_above, with_capsules
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from .. import loading
 from ..rollout import Rollout
 from ..tasks.panda import HAND, TCP, PandaPushCube, panda_spec
 from ..tasks.velocity_robots import decorate
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,11 @@ import mujoco
 import numpy as np
 
 from .. import loading
-from .._robot.contacts import Contact
+from .._robot.closures import Contact
 from .._robot.urdf import UrdfWorld
 from ..rollout import Rollout
 from ..tasks.velocity_robots import decorate, hinges, links, spec_of
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .plant import Plant
 from .quadruped import QuadrupedTask, compiled
+from .task import Plant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,7 @@ from .. import loading
 from .._robot.urdf import UrdfWorld
 from ..derivatives import linearize
 from ..rollout import Rollout
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..environment.collecting import Policy
     from ..environment.task import Task
     from ..learning.ppo import Chunks
-    from .messages import Call
+    from .share import Call
 
     Arrays = dict[str, npt.NDArray[Any]]
 

@@ -10,15 +10,15 @@ from ..environment.collecting import Collected
 from ..learning.evaluation import Evaluation
 from ..learning.ppo import PPO
 from .batch import key_of
-from .messages import message_of
+from .share import message_of
 
 if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
-    from ..learning.normaliser import Moments
+    from ..learning.acting import Moments
     from ..learning.ppo import Chunks, Sums
     from ..learning.settings import Settings
     from .batch import ShardedBatch
-    from .messages import Call
+    from .share import Call
 
 
 class DistributedPPO(PPO):

@@ -18,9 +18,8 @@ from ..learning.ppo import Chunks
 from ..model import tell
 from .batch import ShardedBatch
 from .learner import DistributedPPO
-from .messages import Call, size_of
 from .planning import ShardedSamples
-from .share import Share, software
+from .share import Call, Share, size_of, software
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

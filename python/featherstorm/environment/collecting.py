@@ -14,8 +14,7 @@ from ..symbols import symbols, values_of
 from .draws import Draws
 from .networks import Weights, mlp, numbers_of
 from .recording import ACTION, DONE, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
-from .results import is_engines
-from .rows import Rows, rows
+from .storage import Rows, is_engines, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .._evaluation.padding import Groups
-from .._evaluation.together import Together
+from .._evaluation.groups import Groups, Together
 from .._memory.arrays import to_numpy
-from .._memory.process import refuse_pickle
+from .._memory.free import refuse_pickle
 from .._names import Fixed
 from ..device import HOST, device_number
 from ..symbols import symbols, values_of

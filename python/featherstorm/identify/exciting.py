@@ -8,8 +8,7 @@ import numpy as np
 
 from ..planning import CEM
 from .base import base_parameters, chosen, regressor
-from .checks import expect, positive
-from .threads import on_one_thread
+from .checks import expect, on_one_thread, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from .acting import Moments, Normaliser, moments_of
 from .learner import CHUNK, Learner, flat, rows_of
-from .normaliser import Moments, Normaliser, moments_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

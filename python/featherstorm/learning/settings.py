@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from ..environment.activations import LEARNT
+from ..environment.networks import LEARNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._fields.state import COMPONENTS
-from .._fields.table import DATA_FIELDS, MODEL_FIELDS
+from .._fields.table import COMPONENTS, DATA_FIELDS, MODEL_FIELDS
 from ..device import DeviceArray
-from .errors import UsageError, nearest
+from .arguments import UsageError, nearest
 
 # kinds of objects, and whether mjData has numbers of them too
 KINDS = {

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .._fields.state import USER
+from .._fields.table import USER
 from ..model import tell
 from .engine import Engine
-from .horizon.recording import Part
-from .horizon.roll import roll
 from .robots import mocap_acts, refuse_callbacks
+from .roll import Part, roll
 from .steps import Steps
 from .storage import Storage
 from .variants import EQ_ACTIVE, MOCAP, model_key

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import mujoco
 import numpy as np
 
-from .._fields.state import COMPONENTS, INTEGRATION, KEYS
-from .._fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
-from .._memory.process import refuse_pickle
+from .._fields.table import ACC, COMPONENTS, DATA_FIELDS, INTEGRATION, KEYS, POS, STAGES, VEL
+from .._memory.free import refuse_pickle
 from .._names import Fixed
-from .._robot.law import law_of
+from .._robot.closures import law_of
 from ..device import HOST, device_name, device_number, device_of
 from ..model import tell
-from .arguments import one, selected
-from .errors import SimulationError, UsageError
-from .missing import not_of_this_model, why_not
-from .robots import refuse_callbacks
+from .arguments import SimulationError, UsageError, one, selected
+from .robots import not_of_this_model, refuse_callbacks, why_not
 from .steps import Steps
 from .storage import Storage
 from .variants import Variants

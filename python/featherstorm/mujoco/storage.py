@@ -9,8 +9,7 @@ import mujoco
 import numpy as np
 
 from .._fields.sensors import rows_of
-from .._fields.state import Layout
-from .._fields.table import INTEGERS
+from .._fields.table import INTEGERS, Layout
 from .._memory.free import check_memory
 from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST

@@ -14,10 +14,9 @@ import mujoco
 import numpy as np
 
 from .._fields.inputs import FRAMES, MOST, PLACES, check_values, is_input, is_read_here, present
-from .._fields.state import KEYS
-from .._fields.table import DATA_FIELDS, MODEL_FIELDS
+from .._fields.table import DATA_FIELDS, KEYS, MODEL_FIELDS
+from .arguments import UsageError, nearest
 from .engine import Engine
-from .errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.named_buffers import Columns
-    from .._robot.law import Rigid
+    from .._robot.closures import Rigid
     from .storage import Storage
 
 

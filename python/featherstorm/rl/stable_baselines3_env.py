@@ -9,9 +9,8 @@ import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from .images import Camera, check_render_mode
-from .infos import last_observations
-from .spaces import action_space, observation_space
+from .gymnasium_env import Camera, check_render_mode
+from .spaces import action_space, last_observations, observation_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,8 +19,7 @@ from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 

@@ -18,8 +18,7 @@ from .velocity_robots import FLOOR, go1_spec, go2_spec
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
 
 HALF, RISE = 20.0, 0.05  # of the field: half its side, height of its highest point above its lowest [m]
 CELLS = 256

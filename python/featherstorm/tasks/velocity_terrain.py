@@ -18,8 +18,7 @@ from .velocity_robots import add_floor, go1_spec, go2_spec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
 
 KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")

@@ -19,8 +19,7 @@ from .velocity_terrain import LEVELS, TerrainQuadruped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
 
 WAVES = 3

@@ -21,13 +21,5 @@ if TYPE_CHECKING:
     from .web import view
 else:
     __getattr__ = at_first_use(
-        __name__,
-        {
-            "Frames": "frames",
-            "opengl": "frames",
-            "render": "frames",
-            "Video": "video",
-            "check_video": "video",
-            "view": "web",
-        },
+        __name__, {"frames": "Frames opengl render", "video": "Video check_video", "web": "view"}
     )

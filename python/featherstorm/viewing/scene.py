@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .._world.names import compiled
+from .._world.values import compiled
 from ..environment.batch import EnvBatch
 from ..mujoco import Batch
 from ..operations import forward_kinematics

@@ -12,7 +12,7 @@ from ...device import HOST, DeviceArray, device_of, dtype_name, place
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..._memory.library import Library
+    from ..._memory.host_libraries import Library
 
     Arrays = dict[str, Any]  # (B, n) by name: numpy's, or the engine's own on a device
 

@@ -13,8 +13,7 @@ from .suite import SuiteTask
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 CUP = [f"cup_part_{k}" for k in range(5)]

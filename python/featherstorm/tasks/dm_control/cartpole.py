@@ -12,8 +12,7 @@ from .tolerance import tolerance
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 AT_REST = 0.01  # standard deviation of the first velocities [m/s, rad/s]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 RUN = 10.0  # speed of reward 1 [m/s]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 STAND = 1.4  # height of the head [m]

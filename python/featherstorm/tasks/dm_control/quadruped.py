@@ -15,8 +15,7 @@ from .tolerance import tolerance
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 TOES = ("front_left", "front_right", "back_right", "back_left")

@@ -13,8 +13,7 @@ from .tolerance import tolerance
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 STAND = 1.2  # height of the torso [m]
