@@ -33,27 +33,10 @@ if TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
 __all__ = [
-    "aba",
-    "bias",
-    "contact_step",
-    "coupled_step",
-    "crba",
-    "difference",
-    "dormand_prince",
-    "energy",
-    "fd",
-    "forward_kinematics",
-    "frame_velocity",
-    "integrate",
-    "jacobian",
-    "loop_step",
-    "ltdl",
-    "momentum",
-    "rnea",
-    "soft_contact_step",
-    "solve",
-    "step",
-]
+    "aba", "bias", "contact_step", "coupled_step", "crba", "difference", "dormand_prince", "energy", "fd",
+    "forward_kinematics", "frame_velocity", "integrate", "jacobian", "loop_step", "ltdl", "momentum", "rnea",
+    "soft_contact_step", "solve", "step",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -41,14 +41,9 @@ COMPONENTS = {
 }
 # fields of keyframes by those of the state
 KEYS = {
-    "key_time": "time",
-    "key_qpos": "qpos",
-    "key_qvel": "qvel",
-    "key_act": "act",
-    "key_ctrl": "ctrl",
-    "key_mpos": "mocap_pos",
-    "key_mquat": "mocap_quat",
-}
+    "key_time": "time", "key_qpos": "qpos", "key_qvel": "qvel", "key_act": "act", "key_ctrl": "ctrl",
+    "key_mpos": "mocap_pos", "key_mquat": "mocap_quat",
+}  # fmt: skip
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 USER = int(mujoco.mjtState.mjSTATE_USER)
 # Fields of a state that a step changes.

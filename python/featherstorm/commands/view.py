@@ -36,10 +36,9 @@ KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
 ONLY = {
     "an MJCF file": ("controls", "keyframe", "device"),
     "a robot that is not an MJCF file's": ("dt", "substeps", "drive", "floating_base", "no_specialise"),
-    "a policy": ("commands", "task"),
-    "a video": ("size", "fps", "camera"),
+    "a policy": ("commands", "task"), "a video": ("size", "fps", "camera"),
     "the page": ("port", "public", "no_browser"),
-}
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -150,19 +150,9 @@ class G1Task(Task):
 
     samples, horizon = 64, 20
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "velocity": 1.0,
-        "place": 10.0,
-        "home": 10.0,
-        "capture": 0.0,
-        "upright": 10.0,
-        "height": 50.0,
-        "heading": 2.5,
-        "spin": 0.01,
-        "posture": 0.25,
-        "joints": 0.15,
-        "flat": 2.0,
-        "gait": 500.0,
-    }
+        "velocity": 1.0, "place": 10.0, "home": 10.0, "capture": 0.0, "upright": 10.0, "height": 50.0, "heading": 2.5,
+        "spin": 0.01, "posture": 0.25, "joints": 0.15, "flat": 2.0, "gait": 500.0,
+    }  # fmt: skip
 
     def __init__(self, speed: float = 0.0, *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)

@@ -49,14 +49,8 @@ class Jumps(QuadrupedTask):
     lift = 0.12  # height of the feet in the middle of a flight [m]
     early = 1.0  # part of a flight in which they gain the height of the ground
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "place": 20.0,
-        "height": 100.0,
-        "upright": 1.0,
-        "turn": 1.0,
-        "sway": 0.002,
-        "posture": 0.02,
-        "feet": 40.0,
-    }
+        "place": 20.0, "height": 100.0, "upright": 1.0, "turn": 1.0, "sway": 0.002, "posture": 0.02, "feet": 40.0,
+    }  # fmt: skip
 
     def __init__(
         self,

@@ -39,14 +39,8 @@ class PushBox(Task):
     samples, horizon = 64, 25
     temperature = 0.05
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "place": 40.0,
-        "turn": 4.0,
-        "reach": 8.0,
-        "height": 200.0,
-        "down": 2.0,
-        "slow": 25.0,
-        "speed": 0.3,
-    }
+        "place": 40.0, "turn": 4.0, "reach": 8.0, "height": 200.0, "down": 2.0, "slow": 25.0, "speed": 0.3,
+    }  # fmt: skip
 
     def __init__(self, goal: tuple[float, float, float] = (0.6, 0.0, 0.0), *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)

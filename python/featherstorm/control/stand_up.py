@@ -26,12 +26,8 @@ class StandUp(QuadrupedTask):
     samples, horizon = 128, 20
     bounds = np.array([-0.5, 0.2, -2.7]), np.array([0.5, 1.8, -0.85])
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "height": 100.0,
-        "upright": 3.0,
-        "still": 0.05,
-        "joints": 0.05,
-        "posture": 0.02,
-    }
+        "height": 100.0, "upright": 3.0, "still": 0.05, "joints": 0.05, "posture": 0.02,
+    }  # fmt: skip
 
     def cost(self, x: State, u: Symbols, t: Symbols, p: Symbols) -> Any:
         """Return the cost of a control step: the trunk's height and tilt, its velocity, and the distance to the stance."""

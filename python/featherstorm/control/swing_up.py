@@ -92,12 +92,8 @@ class CartPole(SwingUp):
 
     hanging = np.array([0.0, np.pi])
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "upright": 5.0,
-        "middle": 0.2,
-        "rail": 100.0,
-        "speed": 0.02,
-        "force": 1e-3,
-    }
+        "upright": 5.0, "middle": 0.2, "rail": 100.0, "speed": 0.02, "force": 1e-3,
+    }  # fmt: skip
 
     def world(self, timestep: float) -> Any:
         m: Any = loading.load("cartpole", world=UrdfWorld(motors=True, timestep=timestep)).compiled

@@ -32,15 +32,9 @@ class Trot(QuadrupedTask):
     """
 
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "velocity": 3.0,
-        "turn": 0.3,
-        "heading": 0.3,
-        "upright": 0.5,
-        "sway": 0.002,
-        "height": 30.0,
-        "posture": 0.02,
+        "velocity": 3.0, "turn": 0.3, "heading": 0.3, "upright": 0.5, "sway": 0.002, "height": 30.0, "posture": 0.02,
         "gait": 0.1,
-    }
+    }  # fmt: skip
     models: tuple[str, ...] = ("feet", "file")
     lift = LIFT
 

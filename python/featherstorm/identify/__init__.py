@@ -23,23 +23,7 @@ from .logs import Log, LogNoise, Number
 from .parameters import inertial_parameters, is_physical, to_mujoco, with_inertias
 
 __all__ = [
-    "BaseParameters",
-    "Excitation",
-    "Fit",
-    "Inertias",
-    "Log",
-    "LogNoise",
-    "Motion",
-    "Number",
-    "base_parameters",
-    "differentiate",
-    "exciting",
-    "fit",
-    "inertial_parameters",
-    "inertias",
-    "is_physical",
-    "low_pass",
-    "regressor",
-    "to_mujoco",
-    "with_inertias",
-]
+    "BaseParameters", "Excitation", "Fit", "Inertias", "Log", "LogNoise", "Motion", "Number", "base_parameters",
+    "differentiate", "exciting", "fit", "inertial_parameters", "inertias", "is_physical", "low_pass", "regressor",
+    "to_mujoco", "with_inertias",
+]  # fmt: skip

@@ -33,14 +33,9 @@ NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
 # fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
 ARRAYS = {
-    "qpos": "q",
-    "qvel": "v",
-    "act": "act",
-    "qacc_warmstart": "qacc",
-    "ctrl": "ctrl",
-    "qfrc_applied": "qfrc_applied",
+    "qpos": "q", "qvel": "v", "act": "act", "qacc_warmstart": "qacc", "ctrl": "ctrl", "qfrc_applied": "qfrc_applied",
     "xfrc_applied": "xfrc_applied",
-}
+}  # fmt: skip
 # the state of the last evaluation of Runge-Kutta's method
 LAST_STAGE = {"qpos": "q_i", "qvel": "v_i", "act": "act_i"}
 

@@ -60,13 +60,8 @@ class QuadrupedJoystick(Scenery, Env):
     memory: Mapping[str, Any] = {"command": 3, "renew": 1, "last": 12, "air": 4, "contact": 4, "peak": 4}
     actions = 12
     parameters: tuple[str, ...] = (
-        "geom_friction",
-        "dof_frictionloss",
-        "dof_armature",
-        "body_ipos",
-        "body_mass",
-        "qpos0",
-    )
+        "geom_friction", "dof_frictionloss", "dof_armature", "body_ipos", "body_mass", "qpos0",
+    )  # fmt: skip
 
     root = "trunk"
     timestep = 0.004
@@ -77,12 +72,8 @@ class QuadrupedJoystick(Scenery, Env):
     noise = 1.0
     """Factor of all noise. 0: no noise."""
     noises: Mapping[str, float] = {
-        "linvel": 0.1,
-        "gyro": 0.2,
-        "gravity": 0.05,
-        "joint_pos": 0.03,
-        "joint_vel": 1.5,
-    }
+        "linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5,
+    }  # fmt: skip
     reach = (1.5, 0.8, 1.2)
     moving = (0.9, 0.25, 0.5)
     patience = 5.0

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 ROBOTS = ["iiwa14", "go2", "atlas"]
 PLAN: Plan = {
-    "ops": ["rnea", "crba", "fd", "step"],
-    "instances": 1024,
-    "repeats": 9,
-    "sample": 4e-3,
+    "ops": ["rnea", "crba", "fd", "step"], "instances": 1024, "repeats": 9, "sample": 4e-3,
     "batches": [1, 4, 16, 64, 256, 1024, 4096, 16384],
-}
+}  # fmt: skip
 QUICK = {**PLAN, "ops": ["rnea", "fd"], "instances": 32, "repeats": 3, "sample": 1e-4, "batches": [1, 16, 64]}
 LIBRARIES = ("numpy", "torch", "jax", "mujoco", "pin")
 

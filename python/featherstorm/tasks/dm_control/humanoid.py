@@ -44,13 +44,8 @@ class Humanoid(SuiteTask):
 
     domain, seconds, dt = "humanoid", 25.0, 0.025
     parts: Mapping[str, int] = {
-        "joint_angles": 21,
-        "head_height": 1,
-        "extremities": 12,
-        "torso_vertical": 3,
-        "com_velocity": 3,
-        "velocity": 27,
-    }
+        "joint_angles": 21, "head_height": 1, "extremities": 12, "torso_vertical": 3, "com_velocity": 3, "velocity": 27,
+    }  # fmt: skip
 
     def __init__(self, speed: float, starts: int = 512, **arguments: Any) -> None:
         if int(starts) != starts or starts < 1:

@@ -40,12 +40,8 @@ class Quadruped(SuiteTask):
 
     domain, dt = "quadruped", 0.02
     parts: Mapping[str, int] = {
-        "egocentric_state": 44,
-        "torso_velocity": 3,
-        "torso_upright": 1,
-        "imu": 6,
-        "force_torque": 24,
-    }
+        "egocentric_state": 44, "torso_velocity": 3, "torso_upright": 1, "imu": 6, "force_torque": 24,
+    }  # fmt: skip
 
     def __init__(self, speed: float, **arguments: Any) -> None:
         self.speed = speed
