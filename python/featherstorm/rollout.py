@@ -205,19 +205,8 @@ class Rollout(Fixed):
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
-        return self._prepare(
-            x0,
-            U,
-            p,
-            t0,
-            states,
-            horizon=horizon,
-            interpolation=interpolation,
-            bounds=bounds,
-            warm=warm,
-            controls=controls,
-            out=out,
-        ).run()
+        given = horizon, interpolation, bounds, warm, controls, out
+        return self._prepare(x0, U, p, t0, states, *given).run()
 
     def _prepare(
         self,
@@ -226,7 +215,6 @@ class Rollout(Fixed):
         p: Array = None,
         t0: float = 0.0,
         states: bool = False,
-        *,
         horizon: int | None = None,
         interpolation: str = "linear",
         bounds: tuple[list[float], list[float]] = ([], []),

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
-from ._memory.arrays import to_numpy
+from ._memory.arrays import mask_of, to_numpy
 from ._memory.free import check_memory, refuse_pickle
 from ._names import Fixed, with_hints
 from ._robot.closures import law_of
@@ -400,9 +400,7 @@ class Simulation(Fixed):
         v = self._fitting("v", np.zeros(self.model.nv, self.dtype) if v is None else v, self.v)
         check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
         restarts = mask is None
-        mask = np.ones(self.instances, bool) if mask is None else np.asarray(mask)
-        if mask.dtype != bool or mask.shape != (self.instances,):
-            raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
+        mask = mask_of("reset", mask, self.instances)
         zero = np.zeros(1, self.dtype)
         values_of = [q, v, *([zero] if self._op == "contact_step" else [])]
         states = [*self._now]

@@ -124,3 +124,11 @@ def not_on_cpu(what: str, device: object) -> ValueError:
 def shape_error(op: str, name: str, got: Sequence[int], expected: Sequence[int | str]) -> ValueError:
     shape = ", ".join(str(n) for n in expected) + ("," if len(expected) == 1 else "")
     return ValueError(f"{op}: {name} has shape {tuple(int(n) for n in got)}, expected ({shape})")
+
+
+def mask_of(label: str, mask: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
+    """Return a mask (n,) of bool; None: of all. Errors: ValueError for another dtype or shape."""
+    rows = np.ones(n, bool) if mask is None else np.asarray(mask)
+    if rows.dtype != bool or rows.shape != (n,):
+        raise ValueError(f"{label}: mask is {rows.dtype} of shape {rows.shape}, expected bool ({n},)")
+    return rows

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._memory.arrays import mask_of
 from .._optional import ray
 from ..environment.collecting import Collected
 from ..environment.recording import STEP, observation
@@ -88,9 +89,7 @@ class ShardedBatch:
 
         Errors: ValueError for another shape of seed or mask; RuntimeError for a mask before the first reset of all.
         """
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        rows = mask_of("reset", mask, self.num_envs)
         if self.state is None and not rows.all():
             raise RuntimeError(f"{type(self.task).__name__}: reset() with a mask before a reset of all environments")
         seeds = seed if self.state is not None or seed is not None else self.seed

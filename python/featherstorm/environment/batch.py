@@ -10,7 +10,7 @@ import numpy as np
 from .. import _featherstorm
 from .._evaluation.evaluation import tell_notices
 from .._memory.arguments import Call, engine_in
-from .._memory.arrays import to_numpy
+from .._memory.arrays import mask_of, to_numpy
 from .._memory.free import refuse_pickle
 from .._memory.host_libraries import NUMPY, host_library, named_library
 from .._names import Fixed
@@ -220,9 +220,7 @@ class EnvBatch(Fixed):
         Before the first control step, and after an interrupted one, each environment needs a reset; they may have it one
         after the other.
         """
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        rows = mask_of("reset", mask, self.num_envs)
         self.storage.put(MASK, rows[:, None])
         if seed is not None:
             self.key(seed, rows)

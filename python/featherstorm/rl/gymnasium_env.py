@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from .. import viewing
 from .._memory.free import refuse_pickle
-from .spaces import action_space, check_names, last_observations, observation_space, told
+from .spaces import action_space, check_names, copied, last_observations, observation_space, told
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -185,13 +185,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
 
     def own(self, obs: Any) -> Any:
         """Return the observations for the user: copies if `copy` is set."""
-        if not self.copy:
-            return obs
-        return (
-            {group: np.array(x, order="C") for group, x in obs.items()}
-            if isinstance(obs, dict)
-            else np.array(obs, order="C")
-        )
+        return copied(obs) if self.copy else obs
 
     def render(self) -> Any:
         """Return a sequence of images (height, width, 3), one for each environment.

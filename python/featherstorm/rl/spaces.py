@@ -108,3 +108,10 @@ def last_observations(batch: EnvBatch, info: dict[str, Any], ended: Mask) -> npt
     for i, x in zip(rows.tolist(), np.ascontiguousarray(dense[rows])):
         found[i] = x
     return found
+
+
+def copied(obs: Any) -> Any:
+    """Return observations, or groups of them by name, as copies, row by row."""
+    if isinstance(obs, dict):
+        return {group: np.array(x, order="C") for group, x in obs.items()}
+    return np.array(obs, order="C")

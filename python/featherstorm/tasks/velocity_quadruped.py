@@ -13,7 +13,7 @@ from ..environment.env import Env
 from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from ..symbols import symbols, values_of
-from .velocity_robots import FLOOR, LEGS, Scenery, add_floor, go1_spec, go2_spec, stance_height
+from .velocity_robots import FLOOR, LEGS, Weighted, add_floor, go1_spec, go2_spec, stance_height
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-class QuadrupedJoystick(Scenery, Env):
+class QuadrupedJoystick(Weighted, Env):
     """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
 
     There are 50 control steps a second and 1000 in an episode, each of 5 substeps of 4 ms. Actions (12), in the model's
@@ -63,7 +63,7 @@ class QuadrupedJoystick(Scenery, Env):
         "geom_friction", "dof_frictionloss", "dof_armature", "body_ipos", "body_mass", "qpos0",
     )  # fmt: skip
 
-    root = "trunk"
+    robot, root = "go1", "trunk"
     timestep = 0.004
     stance: tuple[float, ...] = (0.1, 0.9, -1.8, -0.1, 0.9, -1.8, 0.1, 0.9, -1.8, -0.1, 0.9, -1.8)
     height: float | None = 0.278
@@ -85,6 +85,15 @@ class QuadrupedJoystick(Scenery, Env):
         "termination": -1.0, "pose": 0.5, "torques": -0.0002, "action_rate": -0.01, "energy": -0.001, "feet_slip": -0.1, "feet_clearance": -2.0,
         "feet_height": -0.2, "feet_air_time": 0.1, "dof_pos_limits": -1.0,
     }  # fmt: skip
+
+    def spec(self, drawn: bool = False) -> Any:
+        spec = go1_spec(self.timestep, drawn) if self.robot == "go1" else go2_spec(self.timestep)
+        self.add_ground(spec)
+        return spec
+
+    def add_ground(self, spec: Any) -> None:
+        """Add the ground to an MjSpec of the robot."""
+        add_floor(spec)
 
     def model(self) -> Model:
         compiled = self.scene()
@@ -194,10 +203,6 @@ class QuadrupedJoystick(Scenery, Env):
             "dof_pos_limits": beyond.sum(),
         }
 
-    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        found = self.terms(x, a, m)
-        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
-
     def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
         left = m.renew - 1.0
         due = left <= 0
@@ -246,26 +251,20 @@ class QuadrupedJoystick(Scenery, Env):
         return {"actor": actor, "critic": critic, "action": joints}
 
 
+class OnGo2:
+    """Numbers of the Unitree Go2, in place of the Go1's. An episode begins with the feet on the ground."""
+
+    robot, root = "go2", "base"
+    stance: tuple[float, ...] = (0.0, 0.9, -1.8) * 4
+    height: float | None = None
+
+
 class Go1JoystickFlat(QuadrupedJoystick):
     """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain (QuadrupedJoystick)."""
 
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go1_spec(self.timestep, drawn)
-        add_floor(spec)
-        return spec
 
-
-class Go2JoystickFlat(QuadrupedJoystick):
-    """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers. An episode begins with the feet on the ground."""
-
-    root = "base"
-    stance = (0.0, 0.9, -1.8) * 4
-    height = None
-
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go2_spec(self.timestep)
-        add_floor(spec)
-        return spec
+class Go2JoystickFlat(OnGo2, QuadrupedJoystick):
+    """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers."""
 
 
 def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:
