@@ -25,7 +25,7 @@ def number(kind: type[T], holds: Callable[[T], bool], expected: str) -> Callable
 
     def parse(text: str) -> T:
         try:
-            if holds(found := kind(text)):  # type: ignore[call-arg]  # int or float
+            if holds(found := kind(text)):
                 return found
         except ValueError:
             pass

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .starts import joint_positions, unit, untouched
-from .suite import SuiteTask
+from .suite import SuiteTask, joint_positions, unit, untouched
 from .tolerance import tolerance
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._optional import mujoco
-from .starts import unit
-from .suite import SuiteTask, suite_file
+from .suite import SuiteTask, suite_file, unit
 from .tolerance import tolerance
 
 if TYPE_CHECKING:
