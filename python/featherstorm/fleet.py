@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ._evaluation.groups import Groups, Together
-from ._memory.arrays import mask_of
-from ._memory.free import refuse_pickle
+from ._memory.arrays import mask_of, refuse_pickle
 from ._names import Fixed, with_hints
 from .device import HOST, device_name, device_number
 from .model import Model

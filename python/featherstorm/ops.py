@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._evaluation.evaluation import function_of
 from ._featherstorm import operation_table
-from ._stepping.adaptive import dormand_prince
-from ._stepping.contact_steps import contact_step, coupled_step, loop_step, soft_contact_step
+from ._stepping.contact_steps import contact_step, coupled_step, dormand_prince, loop_step, soft_contact_step
 from .operations import (
     aba,
     bias,

@@ -10,8 +10,7 @@ import numpy as np
 
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
-from ._memory.arrays import mask_of, to_numpy
-from ._memory.free import check_memory, refuse_pickle
+from ._memory.arrays import check_memory, mask_of, refuse_pickle, to_numpy
 from ._names import Fixed, with_hints
 from ._robot.closures import law_of
 from ._robot.numbers import step_numbers, with_numbers

@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._memory.arguments import Arguments
-from .._memory.arrays import EngineArray
-from .._memory.free import check_memory
+from .._memory.arrays import EngineArray, check_memory
 from .._robot.steps import check_tree, zeros
 from ..model import tell
 

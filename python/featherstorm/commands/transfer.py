@@ -28,8 +28,7 @@ from ..learning import Policy
 from ..transfer.conditions import Conditions, prepared
 from . import positive, seconds, share, table
 from .simulate_world import check_plot
-from .view import size
-from .view_policy import command, load
+from .view import command, load, size
 
 if TYPE_CHECKING:
     import argparse

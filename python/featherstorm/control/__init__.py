@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from .jumps import Crate, Jumps
     from .loop import Loop, drive, film, watch
     from .push_box import PushBox
-    from .quadruped import QuadrupedTask
-    from .stand_up import StandUp
+    from .quadruped import QuadrupedTask, StandUp
     from .swing_up import Acrobot, CartPole
     from .task import Plant, Run, Task
     from .trot import Climb, Trot
@@ -36,8 +35,8 @@ else:
         __name__,
         {
             "biped": "G1Stand G1Step G1Task G1Walk", "clock": "Receding drive_live", "humanoid": "HumanoidStandUp",
-            "jumps": "Crate Jumps", "loop": "Loop drive film watch", "push_box": "PushBox", "quadruped": "QuadrupedTask",
-            "stand_up": "StandUp", "swing_up": "Acrobot CartPole", "task": "Plant Run Task", "trot": "Climb Trot",
+            "jumps": "Crate Jumps", "loop": "Loop drive film watch", "push_box": "PushBox", "quadruped": "QuadrupedTask StandUp",
+            "swing_up": "Acrobot CartPole", "task": "Plant Run Task", "trot": "Climb Trot",
         },
         ("mujoco", "featherstorm.control needs MuJoCo: python -m pip install 'mujoco>=4'"),
     )  # fmt: skip

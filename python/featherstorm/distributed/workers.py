@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .._optional import ray
 from ..learning.ppo import Chunks
 from ..model import tell
-from .batch import ShardedBatch
-from .learner import DistributedPPO
+from .batch import DistributedPPO, ShardedBatch
 from .planning import ShardedSamples
 from .share import Call, Share, size_of, software
 

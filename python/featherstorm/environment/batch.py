@@ -10,8 +10,7 @@ import numpy as np
 from .. import _featherstorm
 from .._evaluation.evaluation import tell_notices
 from .._memory.arguments import Call, engine_in
-from .._memory.arrays import mask_of, to_numpy
-from .._memory.free import refuse_pickle
+from .._memory.arrays import mask_of, refuse_pickle, to_numpy
 from .._memory.host_libraries import NUMPY, host_library, named_library
 from .._names import Fixed
 from .._robot.steps import no_world

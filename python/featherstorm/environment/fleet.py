@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from .._evaluation.groups import Groups, Together
-from .._memory.arrays import mask_of, to_numpy
-from .._memory.free import refuse_pickle
+from .._memory.arrays import mask_of, refuse_pickle, to_numpy
 from .._names import Fixed
 from ..device import HOST, device_number
 from ..symbols import symbols, values_of

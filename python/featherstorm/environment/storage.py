@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
-from .._memory.free import check_memory
+from .._memory.arrays import check_memory
 from .._memory.host_libraries import NUMPY
 from .._memory.named_buffers import Columns, NamedBuffers
 from ..device import DeviceArray

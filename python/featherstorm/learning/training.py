@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from .._featherstorm import __version__  # type: ignore[attr-defined]  # a stub has none
-from .._memory.free import check_memory
+from .._memory.arrays import check_memory
 from ..model import tell
 from ..tasks import make
 from . import settings as tables

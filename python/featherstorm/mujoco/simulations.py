@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from .._fields.table import ACC, COMPONENTS, DATA_FIELDS, INTEGRATION, KEYS, POS, STAGES, VEL
-from .._memory.free import refuse_pickle
+from .._memory.arrays import refuse_pickle
 from .._names import Fixed
 from .._robot.closures import law_of
 from ..device import HOST, device_name, device_number, device_of

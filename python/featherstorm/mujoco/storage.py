@@ -10,7 +10,7 @@ import numpy as np
 
 from .._fields.sensors import rows_of
 from .._fields.table import INTEGERS, Layout
-from .._memory.free import check_memory
+from .._memory.arrays import check_memory
 from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST
 from .programs import CLOCK, WARNING, causes_in, warnings_of

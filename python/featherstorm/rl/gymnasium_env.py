@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from .. import viewing
-from .._memory.free import refuse_pickle
+from .._memory.arrays import refuse_pickle
 from .spaces import action_space, check_names, copied, last_observations, observation_space, told
 
 if TYPE_CHECKING:
