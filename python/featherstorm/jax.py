@@ -151,7 +151,23 @@ def step(
     if op == "world":
         step_numbers("jax.step", model, op, {**numbers, "q_target": q_target}, 0.0)
         act = activations(model, act)
-        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc)
+        sizes = {
+            "q": model.nq, "v": model.nv, "act": model.n_act, "ctrl": model.n_ctrl, "tau": model.nv, "qacc": model.nv,
+        }  # fmt: skip
+        arrays = [
+            jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
+            for x, n in zip((q, v, act, ctrl, tau, qacc), sizes.values())
+        ]
+        for name, x in zip(sizes, arrays):
+            if x.ndim == 0 or x.shape[-1] != sizes[name]:
+                raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {sizes[name]})")
+        for name in model.parameters:
+            shape = _featherstorm.parameter_shape(model.robot, name)
+            x = jnp.asarray(model.parameter(name), q.dtype)
+            arrays.append(x.reshape(*x.shape[: x.ndim - len(shape)], -1))
+        lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        whole = [jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
+        return Stepped(*world_operation(model, dt, substeps)(*whole))
     zero, impulse = jnp.zeros(model.nv, q.dtype), jnp.zeros(3 * model.nc, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
     controls = {"ctrl": ctrl, "act": act, "qacc": qacc}
@@ -208,33 +224,6 @@ def world_operation(model: Model, dt: float | None, substeps: int | None) -> Cal
     operation.defvjp(forward, backward)
     kept[key] = operation
     return operation
-
-
-def stepped_world(
-    model: Model,
-    q: jax.Array,
-    v: jax.Array,
-    dt: float | None,
-    tau: ArrayLike | None,
-    substeps: int | None,
-    ctrl: ArrayLike | None,
-    act: ArrayLike | None,
-    qacc: ArrayLike | None,
-) -> Stepped:
-    sizes = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv, model.nv)
-    given = [
-        jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
-        for x, n in zip((q, v, act, ctrl, tau, qacc), sizes)
-    ]
-    for name in model.parameters:
-        shape = _featherstorm.parameter_shape(model.robot, name)
-        x = jnp.asarray(model.parameter(name), q.dtype)
-        given.append(x.reshape(*x.shape[: x.ndim - len(shape)], -1))
-    for name, x, n in zip(("q", "v", "act", "ctrl", "tau", "qacc"), given, sizes):
-        if x.ndim == 0 or x.shape[-1] != n:
-            raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {n})")
-    lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in given))
-    return Stepped(*world_operation(model, dt, substeps)(*(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in given)))
 
 
 __getattr__ = functions_of(__name__, globals(), run)

@@ -165,31 +165,16 @@ def step(
     if op == "world":
         step_numbers("torch.step", model, op, {**numbers, "q_target": q_target}, 0.0)
         act = activations(model, act)
-        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc, check)
+        like: dict[str, Any] = {"dtype": q.dtype, "device": q.device}
+        sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
+        rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
+        bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
+        return Stepped(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
     zero, impulse = (torch.zeros(n, dtype=q.dtype, device=q.device) for n in (model.nv, 3 * model.nc))
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
     controls = {"ctrl": ctrl, "act": act, "qacc": qacc}
     checked = functools.partial(run, check=check)
     return step_by(checked, "torch.step", model, op, (q, v), drive, impulse, dt, substeps, controls, numbers)
-
-
-def stepped_world(
-    model: Model,
-    q: torch.Tensor,
-    v: torch.Tensor,
-    dt: float | None,
-    tau: torch.Tensor | None,
-    substeps: int | None,
-    ctrl: torch.Tensor | None,
-    act: torch.Tensor | None,
-    qacc: torch.Tensor | None,
-    check: bool,
-) -> Stepped:
-    like = {"dtype": q.dtype, "device": q.device}
-    sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
-    rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
-    bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
-    return Stepped(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
 
 
 __getattr__ = functions_of(__name__, globals(), run)

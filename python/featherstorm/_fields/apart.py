@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
 
 LEAST = 1e-15  # mjMINVAL
 GROUPS = int(mujoco.mjNGROUP)

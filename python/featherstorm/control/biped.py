@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from .._world.state import WorldState as State
     from ..symbols import Symbols
+    from ..typing import Doubles as Array
     from .task import Run
 
-    Array = npt.NDArray[np.float64]
 
 SIDES = {"left": 1.0, "right": -1.0}  # and the sign of their y
 LEGS = 12  # number of joints of both legs, which are the first ones of the file

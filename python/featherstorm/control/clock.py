@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..planning import Planner
+    from ..typing import Doubles as Array
     from .task import Task
 
-    Array = npt.NDArray[np.float64]
 
 AHEAD = 0.3  # time of the targets that the robot has [s]
 

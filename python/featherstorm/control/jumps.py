@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..symbols import State, Symbols
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 PERIOD = 1.0  # time of a jump [s]
 WIDTH = 0.142  # distance of the feet from the middle of the trunk, across it [m]

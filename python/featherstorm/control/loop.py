@@ -17,11 +17,9 @@ from .task import Run as Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from ..typing import Doubles as Array
     from .task import Plant, Task
 
-    Array = npt.NDArray[np.float64]
 
 SETTLED = 2.0  # errors count from this time on [s]
 PUSHES = 3 / 8, 5 / 8, 7 / 8  # times of the pushes, in parts of the task's time

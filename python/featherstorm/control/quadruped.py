@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..symbols import State, Symbols
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 LEGS = ("FL", "FR", "RL", "RR")
 KP, KD = 30.0, 1.0

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..symbols import State, Symbols
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 UPRIGHT = 0.95  # least cosine of an angle from the vertical
 ACROBOT = """

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from ..planning import Planner
     from ..rollout import Rollout
-
-    Array = npt.NDArray[np.float64]
+    from ..typing import Doubles as Array
 
 
 @dataclass

@@ -19,9 +19,8 @@ from .storage import Rows, is_engines, rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
     Policy = Callable[[Any, "Weights", Draws], Any]
 
 __all__ = ["Collected", "Weights", "collect", "mlp", "normal_action"]

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..typing import NumpyArray as Array
     from .collecting import Policy
-
-    Array = npt.NDArray[Any]
 
 
 class Layout(NamedTuple):

@@ -17,9 +17,8 @@ from ..symbols import Symbols, symbols, values_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 # y as a function of x, traced
 TRACED: dict[str, Callable[[Any], Any]] = {

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..model import Model
+    from ..typing import Doubles as Floats
 
-    Floats = npt.NDArray[np.float64]
 
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 TABLES = ("mass", "com", "inertia")  # names of the same numbers in Model.bind

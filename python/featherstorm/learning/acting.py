@@ -11,13 +11,11 @@ from ..environment.collecting import mlp, normal_action
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from ..typing import NumpyArray as Array
     from .network import Network
 
-    Array = npt.NDArray[Any]
 
 LIMIT = 10.0  # bound of normalised numbers
 FLOOR = 1e-8  # added to the variance; prevents a division by 0 for constant numbers

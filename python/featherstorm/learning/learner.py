@@ -19,15 +19,13 @@ from .policy import Policy
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from ..typing import NumpyArray as Array
     from .acting import Moments
     from .evaluation import Evaluation
     from .settings import Settings
 
-    Array = npt.NDArray[Any]
 
 CHUNK = 1024  # samples that a thread processes at a time; the outputs of a layer then fit into the core's cache
 

@@ -16,9 +16,8 @@ from .network import Network
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 OPSET = 13  # of 2020; the definitions of Gemm, Clip, Elu, Max and Min are unchanged since
 NODES = {"tanh": ["Tanh"], "elu": ["Elu"], "relu": ["Relu"], "silu": ["Sigmoid", "Mul"]}

@@ -27,11 +27,8 @@ from .network import Adam, Network, orthogonal, views_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    import numpy.typing as npt
-
     from ..environment.collecting import Collected
-
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
 
 
 class Replay:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from .._fields.table import UsageError as UsageError
@@ -37,6 +38,17 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """Return a hint at similar names, "" if there are none."""
     near = difflib.get_close_matches(name, list(names), 3)
     return f" (did you mean {', '.join(map(repr, near))}?)" if near else ""
+
+
+CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
+
+
+def refuse_callbacks() -> None:
+    """Raise an error where a callback of MuJoCo is installed, because simulations would not call it."""
+    for name in CALLBACKS:
+        get = getattr(mujoco, f"get_mjcb_{name}", None)
+        if get is not None and get() is not None:
+            raise UsageError(f"mjcb_{name} is installed: the engine does not call MuJoCo's callbacks")
 
 
 def selected(ids: npt.ArrayLike | None, nsim: int) -> npt.NDArray[np.int32] | None:

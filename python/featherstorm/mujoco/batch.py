@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
     Ids = npt.ArrayLike | None
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._robot.closures import Rigid
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
 
 MOST_MODELS = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from .programs import choose, last_of_runge_kutta
 from .states import BEFORE, States
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from .._fields.kernels import FieldKernels
     from .._memory.named_buffers import NamedBuffers
+    from ..typing import NumpyArray as Array
     from .engine import Engine
     from .storage import Storage
 
-    Array = npt.NDArray[Any]
     NamedColumns = dict[str, Columns]
 
 ALL = (POS, VEL, ACC)

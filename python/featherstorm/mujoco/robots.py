@@ -27,20 +27,11 @@ from .._fields.sensors import (
 from .._fields.table import DATA_FIELDS, INTEGERS, MODEL_FIELDS
 from .._robot.mjcf import LEFT_OUT, Names, tables, tree_from_mujoco
 from .._robot.model_files import measurable, with_sensors
-from .arguments import UsageError, nearest
+from .arguments import nearest
 
-CALLBACKS = ("act_bias", "act_dyn", "act_gain", "contactfilter", "control", "passive", "sensor")
 SITE_OF_TENDON = int(mujoco.mjtWrap.mjWRAP_SITE)
 OBSTACLES = {int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)}
 AT_SITES = {int(mujoco.mjtTrn.mjTRN_SITE), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK)}
-
-
-def refuse_callbacks() -> None:
-    """Raise an error where a callback of MuJoCo is installed, because simulations would not call it."""
-    for name in CALLBACKS:
-        get = getattr(mujoco, f"get_mjcb_{name}", None)
-        if get is not None and get() is not None:
-            raise UsageError(f"mjcb_{name} is installed: the engine does not call MuJoCo's callbacks")
 
 
 def refuse(m: Any) -> None:

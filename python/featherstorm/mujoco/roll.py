@@ -18,13 +18,10 @@ from .steps import Steps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import numpy.typing as npt
-
+    from ..typing import NumpyArray as Array
     from .engine import Engine
     from .simulations import Simulations
     from .storage import Storage
-
-    Array = npt.NDArray[Any]
 
 
 class Recording:

@@ -14,8 +14,8 @@ from .._names import Fixed
 from .._robot.closures import law_of
 from ..device import HOST, device_name, device_number, device_of
 from ..model import tell
-from .arguments import SimulationError, UsageError, one, selected
-from .robots import not_of_this_model, refuse_callbacks, why_not
+from .arguments import SimulationError, UsageError, one, refuse_callbacks, selected
+from .robots import not_of_this_model, why_not
 from .steps import Steps
 from .storage import Storage
 from .variants import Variants
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.named_buffers import Columns
+    from ..typing import NumpyArray as Array
     from .engine import Engine
 
-    Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
 
 DTYPES = ("float32", "float64")

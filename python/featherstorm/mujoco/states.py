@@ -16,12 +16,10 @@ from .programs import begin, look, moved_columns, moved_size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
+    from ..typing import NumpyArray as Array
     from .engine import Engine
     from .storage import Storage
 
-    Array = npt.NDArray[Any]
     NamedColumns = dict[str, Columns]
 
 LIVE, BEFORE, BEGUN, AGAIN = "live", "before", "begun", "again"
@@ -59,6 +57,10 @@ class States:
     def odd(self) -> Columns:
         """On the host, 1 for simulations with a bad number."""
         return self.memory.columns_for("odd", 1)
+
+    @cached_property
+    def odd_output(self) -> tuple[str, Any, int, int, bool]:
+        return self.odd.named("odd")
 
     @cached_property
     def odd_numbers(self) -> Array:
@@ -177,7 +179,7 @@ class States:
             fields = [memory.field_of_state(name).named(name) for name in ("qpos", "qvel", "ctrl")]
             self.arrays_of["look"] = [x for x in fields if x[3]]
             q = [self.q.named("q")] if engine.quaternions else []
-            self.arrays_of["looked"] = [self.odd.named("odd"), *q]
+            self.arrays_of["looked"] = [self.odd_output, *q]
         if not self.arrays_of["look"]:
             return True
         program = engine.program("look", lambda: look(engine))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
 
 UNTOUCHED = 4.0  # steps on the clock of a simulation on the host before a step; a reset sets them to zero
 

@@ -258,7 +258,8 @@ class Variants:
 
     def check(self) -> None:
         """Raise ValueError for numbers that the engine does not support."""
-        check_values(self.model, self.input_numbers())
+        if self.inputs:
+            check_values(self.model, self.input_numbers())
 
     def expect(self, spec: int) -> None:
         """Set the mjtState bits of fields that may change while an engine runs."""
@@ -325,7 +326,8 @@ class Variants:
 
         These are the fields that are inputs, and their numbers that may be nonzero.
         """
-        for name, now in present({name: self.memory.numpy(self.inputs[name]) for name in self.used}).items():
+        used = {name: self.memory.numpy(self.inputs[name]) for name in self.used}
+        for name, now in present(used).items() if used else ():
             self.there[name] = self.there.get(name, np.zeros_like(now)) | now
         fields = b"".join(
             name.encode() + b"?" + (self.there[name].tobytes() if name in self.there else b"") for name in self.used

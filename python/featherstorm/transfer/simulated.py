@@ -13,9 +13,8 @@ from .._world.values import field_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 INERTIAS = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature")
 SHAPES = mujoco.mjtGeom
