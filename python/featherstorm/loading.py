@@ -10,7 +10,7 @@ from ._names import hint, with_hints
 from ._optional import mujoco
 from ._robot.mjcf import load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
-from ._world.variants import variants
+from ._world.values import variants
 from .model import Model, tell
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from .._optional import at_first_use
 
-__all__ = ["apart", "contacts", "inputs", "instance", "kernels", "sensors", "table"]
+__all__ = ["apart", "constraints", "inputs", "instance", "kernels", "sensors", "table"]
 
 if TYPE_CHECKING:
-    from . import apart, contacts, inputs, instance, kernels, sensors, table
+    from . import apart, constraints, inputs, instance, kernels, sensors, table
 else:
     __getattr__ = at_first_use(
         __name__,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..symbols import State, symbols, values_of
-from .constraints import row_count
-from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
+from .constraints import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading, row_count
 from .forces import NO_GRAVITY
 from .positions import dot, vector
 from .sensors import (

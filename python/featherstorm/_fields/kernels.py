@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .. import _featherstorm
 from ..symbols import symbols, values_of
-from .contacts import READINGS
+from .constraints import READINGS
 from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shapes
 from .table import COMPONENTS
 

@@ -137,7 +137,9 @@ class SimulatedWorld:
 
         The last step is repeated where it did not keep them.
         """
-        new = {name: n for name, n in taken.items() if _fields.contacts.is_reading(name) and name not in self.readings}
+        new = {
+            name: n for name, n in taken.items() if _fields.constraints.is_reading(name) and name not in self.readings
+        }
         if self.begun and not new:
             return
         self.readings.update(new)

@@ -103,7 +103,7 @@ class SolveQuantities:
             fields = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             for name, (size, function) in self.functions.items():
                 trace.output(name, values_of(function(fields), name, size))
-            read = [*SOLVED, *filter(_fields.contacts.is_reading, fields.given), *self.model.parameters]
+            read = [*SOLVED, *filter(_fields.constraints.is_reading, fields.given), *self.model.parameters]
             sizes = {name: int(np.size(fields.given.get(field_of(name), ()))) for name in read}
             self.taken = {name: size for name, size in sizes.items() if size}
         finally:

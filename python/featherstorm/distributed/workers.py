@@ -17,8 +17,7 @@ from .._optional import ray
 from ..learning.ppo import Chunks
 from ..model import tell
 from .batch import DistributedPPO, ShardedBatch
-from .planning import ShardedSamples
-from .share import Call, Share, size_of, software
+from .share import Call, ShardedSamples, Share, size_of, software
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

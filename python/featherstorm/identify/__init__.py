@@ -16,10 +16,9 @@ actuators and anything else that a simulation reads are found by `fit`, through 
 
 from .base import BaseParameters, base_parameters, regressor
 from .exciting import Excitation, exciting
-from .filters import Motion, differentiate, low_pass
 from .fit import Fit, fit
 from .inertias import Inertias, inertias
-from .logs import Log, LogNoise, Number
+from .logs import Log, LogNoise, Motion, Number, differentiate, low_pass
 from .parameters import inertial_parameters, is_physical, to_mujoco, with_inertias
 
 __all__ = [

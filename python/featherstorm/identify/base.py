@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 
 class Columns(TypedDict, total=False):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

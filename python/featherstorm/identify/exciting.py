@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
+    from ..typing import Doubles as Floats
     from .base import Columns
-    from .parameters import Floats
 
 FINER = 4  # limits are checked at so many times between two that are evaluated
 PENALTY = 1e3  # of a motion that is not allowed, on the logarithm of the condition number

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 
 class Fit(NamedTuple):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
+    from ..typing import Doubles as Floats
     from .base import Columns
-    from .parameters import Floats
 
 STEPS = 200  # most Newton steps
 BASIS = np.zeros((10, 4, 4))  # orthonormal, of the symmetric matrices

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._fields.apart import Rays, SensorsApart
-from .._fields.contacts import is_reading
+from .._fields.constraints import is_reading
 from .._fields.inputs import TABLES, array_name
 from .._fields.kernels import FieldKernels
 from .._fields.sensors import open_sensors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._fields.contacts import is_reading
+from .._fields.constraints import is_reading
 from .._fields.kernels import SOLVED
 from .._fields.table import ACC, POS, VEL, parts_of
 from .._memory.named_buffers import Columns, columns_of_array

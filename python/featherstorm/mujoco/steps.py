@@ -20,7 +20,6 @@ import numpy as np
 
 from .._fields.kernels import FieldKernels
 from .engine import ARRAYS, LAST_STAGE
-from .histories import NEXT, next_history, of_sensors
 from .observing import ALL, Observations
 from .programs import (
     MOVED,
@@ -30,7 +29,7 @@ from .programs import (
     look_after,
     put,
 )  # fmt: skip
-from .states import AGAIN, BEFORE, BEGUN
+from .states import AGAIN, BEFORE, BEGUN, NEXT, next_history, of_sensors
 from .storage import Storage
 
 if TYPE_CHECKING:
