@@ -3,11 +3,11 @@
 import mujoco
 import numpy as np
 import pytest
-from featherstorm._world.names import compiled
 from view_scenes import need_drawing
 
 import featherstorm as fs
 from featherstorm.__main__ import main
+from featherstorm._world.values import compiled
 from featherstorm.commands.view import begin_policy, command
 from featherstorm.tasks.registry import NAMES
 from featherstorm.tasks.velocity_robots import Scenery
