@@ -17,9 +17,9 @@ import numpy as np
 
 import machine
 from featherstorm.environment.collecting import Collected
+from featherstorm.learning.acting import normalised
 from featherstorm.learning.evaluation import evaluate
 from featherstorm.learning.network import Network
-from featherstorm.learning.normaliser import normalised
 from featherstorm.learning.ppo import PPO
 from featherstorm.learning.settings import settings_of
 from featherstorm.learning.training import EPISODES, EVALUATED, TIMES, one_thread

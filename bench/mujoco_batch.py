@@ -45,7 +45,7 @@ from mujoco.batch import Batch
 import featherstorm as fs
 import machine
 from featherstorm import _featherstorm
-from featherstorm.commands.view_policy import load
+from featherstorm.commands.view import load
 from featherstorm.transfer import MujocoEnv
 
 # file -> EnvPool's task, physics steps of an action

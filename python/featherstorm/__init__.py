@@ -25,12 +25,10 @@ from ._featherstorm import (  # type: ignore[attr-defined]  # a stub has no __ve
     instruction_sets,
     operation_table as _operation_table,
 )
-from ._horizon.result import RolloutResult
+from ._horizon.prepared import RolloutResult
 from ._memory.arguments import zeros
 from ._names import unknown_attribute as _unknown_attribute
-from ._robot.closures import Coupling, Loop
-from ._robot.contacts import Contact
-from ._robot.law import Rigid
+from ._robot.closures import Contact, Coupling, Loop, Rigid
 from ._robot.states import random_state
 from ._robot.steps import Stepped
 from ._robot.urdf import UrdfWorld
@@ -65,18 +63,8 @@ if _TYPE_CHECKING:
 
 # imported at first use: rarely needed, or importing other packages
 _LATE = (
-    "control",
-    "distributed",
-    "identify",
-    "jax",
-    "learning",
-    "mujoco",
-    "planning",
-    "rl",
-    "torch",
-    "transfer",
-    "viewing",
-)
+    "control", "distributed", "identify", "jax", "learning", "mujoco", "planning", "rl", "torch", "transfer", "viewing",
+)  # fmt: skip
 _MODULES = ("device", "symbols")
 _FORMER = {"rnea_forces": "rnea", "aba_forces": "aba", "world_step": "smooth_step"}
 _REMOVED = {
@@ -85,46 +73,11 @@ _REMOVED = {
 }
 
 __all__ = [
-    "Contact",
-    "Coupling",
-    "Env",
-    "Fleet",
-    "Joint",
-    "Linearization",
-    "Loop",
-    "Model",
-    "Noise",
-    "Notice",
-    "Rigid",
-    "RobotBuilder",
-    "Rollout",
-    "RolloutResult",
-    "Simulation",
-    "Status",
-    "StepCotangents",
-    "StepTangents",
-    "Stepped",
-    "UrdfWorld",
-    "env",
-    "from_mujoco",
-    "from_pinocchio",
-    "inertia",
-    "instruction_sets",
-    "jvp",
-    "linearize",
-    "load",
-    "ops",
-    "random_state",
-    "robots",
-    "rollout",
-    "run",
-    "step_jvp",
-    "step_vjp",
-    "tasks",
-    "to_pinocchio",
-    "vjp",
-    "zeros",
-]
+    "Contact", "Coupling", "Env", "Fleet", "Joint", "Linearization", "Loop", "Model", "Noise", "Notice", "Rigid",
+    "RobotBuilder", "Rollout", "RolloutResult", "Simulation", "Status", "StepCotangents", "StepTangents", "Stepped",
+    "UrdfWorld", "env", "from_mujoco", "from_pinocchio", "inertia", "instruction_sets", "jvp", "linearize", "load",
+    "ops", "random_state", "robots", "rollout", "run", "step_jvp", "step_vjp", "tasks", "to_pinocchio", "vjp", "zeros",
+]  # fmt: skip
 __all__ += ops.__all__
 
 

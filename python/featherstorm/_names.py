@@ -50,24 +50,11 @@ WORDS: dict[str, dict[str, str]] = {
 }
 # word for an argument -> names of arguments here, of which a function has some
 ARGUMENT_WORDS = {
-    "torque": ("tau",),
-    "torques": ("tau",),
-    "force": ("tau", "f_ext"),
-    "action": ("actions", "tau", "ctrl"),
-    "control": ("ctrl", "tau"),
-    "qpos": ("q",),
-    "qvel": ("v",),
-    "qdot": ("v",),
-    "qacc": ("a",),
-    "acceleration": ("a",),
-    "velocity": ("v",),
-    "position": ("q",),
-    "timestep": ("dt",),
-    "batch": ("instances", "num_envs"),
-    "batch_size": ("instances", "num_envs"),
-    "num_envs": ("instances",),
-    "path": ("name_or_path",),
-}
+    "torque": ("tau",), "torques": ("tau",), "force": ("tau", "f_ext"), "action": ("actions", "tau", "ctrl"),
+    "control": ("ctrl", "tau"), "qpos": ("q",), "qvel": ("v",), "qdot": ("v",), "qacc": ("a",), "acceleration": ("a",),
+    "velocity": ("v",), "position": ("q",), "timestep": ("dt",), "batch": ("instances", "num_envs"),
+    "batch_size": ("instances", "num_envs"), "num_envs": ("instances",), "path": ("name_or_path",),
+}  # fmt: skip
 
 
 def hint(name: str, known: Iterable[str], otherwise: str = "") -> str:

@@ -43,23 +43,24 @@ class LazyModule(ModuleType):
         return getattr(module, name)
 
 
-def at_first_use(package: str, names: Mapping[str, str], needs: tuple[str, str] = ("", "")) -> Callable[[str], Any]:
+def at_first_use(package: str, modules: Mapping[str, str], needs: tuple[str, str] = ("", "")) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package of ours whose modules import optional packages.
 
-    names   name -> the module of the package that has it; a module has itself
-    needs   a module to import first, and the message of the ImportError if that fails; "": none
+    modules   module of the package -> names in it, with spaces between, which are attributes of the package too
+    needs     a module to import first, and the message of the ImportError if that fails; "": none
     """
 
     def attribute(name: str) -> Any:
-        if name not in names:
+        found = name if name in modules else next((m for m, names in modules.items() if name in names.split()), None)
+        if found is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if needs[0]:
             try:
                 importlib.import_module(needs[0])
             except ImportError as error:
                 raise ImportError(needs[1]) from error
-        module = importlib.import_module(f".{names[name]}", package)
-        return module if name == names[name] else getattr(module, name)
+        module = importlib.import_module(f".{found}", package)
+        return module if name == found else getattr(module, name)
 
     return attribute
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ._evaluation.padding import Groups
-from ._evaluation.together import Together
-from ._memory.process import refuse_pickle
+from ._evaluation.groups import Groups, Together
+from ._memory.arrays import mask_of, refuse_pickle
 from ._names import Fixed, with_hints
 from .device import HOST, device_name, device_number
 from .model import Model
@@ -225,9 +224,7 @@ class Fleet(Fixed):
         q, v   None: each model's defaults; or a list for each group, or padded arrays
         A group alone, or its keyframe: fleet.groups[k].reset(...).
         """
-        rows = np.ones(self.instances, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.instances,):
-            raise ValueError(f"Fleet: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.instances},)")
+        rows = mask_of("Fleet", mask, self.instances)
         q, v = (self._spread.split(x, self._widths[name], "Fleet", name) for name, x in (("q", q), ("v", v)))
         for sim, of, qk, vk in zip(self.groups, self.rows, q, v):
             sim.reset(None if mask is None else rows[of], qk, vk)

@@ -22,16 +22,11 @@ import numpy as np
 
 from . import _featherstorm
 from ._evaluation.evaluation import evaluate, form
-from ._robot.numbers import step_numbers, with_numbers
+from ._robot.numbers import functions_of, step_by, step_numbers, with_numbers
 from ._robot.steps import (
     Stepped,
     activations,
-    check_tree,
-    independent,
-    pass_count,
-    refuse_controls,
     step_op,
-    substep_time,
 )
 from ._world.gradients import step_vjp
 from ._world.passes import world_step
@@ -156,22 +151,27 @@ def step(
     if op == "world":
         step_numbers("jax.step", model, op, {**numbers, "q_target": q_target}, 0.0)
         act = activations(model, act)
-        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc)
-    refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
-    dt, substeps = pass_count("step", model, op, dt, substeps)
-    uniforms = step_numbers("jax.step", model, op, numbers, substep_time("step", dt, substeps))
-    zero = jnp.zeros(model.nv, q.dtype)
+        sizes = {
+            "q": model.nq, "v": model.nv, "act": model.n_act, "ctrl": model.n_ctrl, "tau": model.nv, "qacc": model.nv,
+        }  # fmt: skip
+        arrays = [
+            jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
+            for x, n in zip((q, v, act, ctrl, tau, qacc), sizes.values())
+        ]
+        for name, x in zip(sizes, arrays):
+            if x.ndim == 0 or x.shape[-1] != sizes[name]:
+                raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {sizes[name]})")
+        for name in model.parameters:
+            shape = _featherstorm.parameter_shape(model.robot, name)
+            x = jnp.asarray(model.parameter(name), q.dtype)
+            arrays.append(x.reshape(*x.shape[: x.ndim - len(shape)], -1))
+        lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        whole = [jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
+        return Stepped(*world_operation(model, dt, substeps)(*whole))
+    zero, impulse = jnp.zeros(model.nv, q.dtype), jnp.zeros(3 * model.nc, q.dtype)
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
-    state: tuple[jax.Array, ...] = (q, v)
-    if op == "contact_step":
-        state = (q, v, jnp.zeros(3 * model.nc, q.dtype))
-    elif op == "coupled_step":
-        state = (run(model, "coupled_position", q), v[..., independent(model)])
-    for _ in range(substeps):
-        state = run(model, op, *state, *drive, **uniforms)
-    if op == "coupled_step":
-        return Stepped(state[0], run(model, "coupled_velocity", state[1]))
-    return Stepped(state[0], state[1])
+    controls = {"ctrl": ctrl, "act": act, "qacc": qacc}
+    return step_by(run, "jax.step", model, op, (q, v), drive, impulse, dt, substeps, controls, numbers)
 
 
 def world_operation(model: Model, dt: float | None, substeps: int | None) -> Callable[..., tuple[jax.Array, ...]]:
@@ -226,45 +226,4 @@ def world_operation(model: Model, dt: float | None, substeps: int | None) -> Cal
     return operation
 
 
-def stepped_world(
-    model: Model,
-    q: jax.Array,
-    v: jax.Array,
-    dt: float | None,
-    tau: ArrayLike | None,
-    substeps: int | None,
-    ctrl: ArrayLike | None,
-    act: ArrayLike | None,
-    qacc: ArrayLike | None,
-) -> Stepped:
-    sizes = (model.nq, model.nv, model.n_act, model.n_ctrl, model.nv, model.nv)
-    given = [
-        jnp.zeros(n, q.dtype) if x is None else jnp.asarray(x, q.dtype)
-        for x, n in zip((q, v, act, ctrl, tau, qacc), sizes)
-    ]
-    for name in model.parameters:
-        shape = _featherstorm.parameter_shape(model.robot, name)
-        x = jnp.asarray(model.parameter(name), q.dtype)
-        given.append(x.reshape(*x.shape[: x.ndim - len(shape)], -1))
-    for name, x, n in zip(("q", "v", "act", "ctrl", "tau", "qacc"), given, sizes):
-        if x.ndim == 0 or x.shape[-1] != n:
-            raise ValueError(f"step: {name} has shape {x.shape}, expected (..., {n})")
-    lead = jnp.broadcast_shapes(*(x.shape[:-1] for x in given))
-    return Stepped(*world_operation(model, dt, substeps)(*(jnp.broadcast_to(x, (*lead, x.shape[-1])) for x in given)))
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    table = _featherstorm.operation_table()
-    if name not in table:
-        raise AttributeError(f"module 'featherstorm.jax' has no attribute '{name}'")
-
-    def function(
-        model: Model, *arrays: ArrayLike, frame: Frame | None = None, ignore: Names = (), **numbers: Any
-    ) -> Any:
-        check_tree(model, name, ignore)
-        return run(model, name, *arrays, frame=frame, **numbers)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{table[name]['summary']}, with gradients; see model.ops[{name!r}] for its arrays."
-    globals()[name] = function
-    return function
+__getattr__ = functions_of(__name__, globals(), run)

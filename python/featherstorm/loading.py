@@ -10,14 +10,13 @@ from ._names import hint, with_hints
 from ._optional import mujoco
 from ._robot.mjcf import load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
-from ._world.variants import variants
+from ._world.values import variants
 from .model import Model, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ._robot.closures import Coupling, Loop
-    from ._robot.contacts import Contact
+    from ._robot.closures import Contact, Coupling, Loop
     from ._robot.mjcf import ModelFile
     from .typing import Names
 
@@ -54,7 +53,7 @@ def load(
     mimic           "independent": mimic joints of URDF move on their own, with a notice; "couple": they become
                     couplings
     contacts        featherstorm.Contact of each pair that may touch; sweeps, relax: see
-                    featherstorm._robot.contacts.with_contacts
+                    featherstorm._robot.closures.with_contacts
     strict          True: oddities of a file that still have a meaning (an inertia that no body has, a mimic of no
                     joint) are errors; False: they are kept as written, and a Notice names them
     armature        for URDF, which has none: rotor inertia of each joint with one freedom [kg m^2 | kg]

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _featherstorm
 from ._names import Fixed, hint
-from ._robot.contacts import Contact, with_contacts
+from ._robot.closures import Contact, with_contacts
 from .device import device_name, device_number
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._evaluation.row_functions import function_of
+from ._evaluation.evaluation import function_of
 from ._featherstorm import operation_table
-from ._stepping.adaptive import dormand_prince
-from ._stepping.closed_steps import coupled_step, loop_step
-from ._stepping.contact_steps import contact_step, soft_contact_step
+from ._stepping.contact_steps import contact_step, coupled_step, dormand_prince, loop_step, soft_contact_step
 from .operations import (
     aba,
     bias,
@@ -34,27 +32,10 @@ if TYPE_CHECKING:
     from ._table import *  # noqa: F403  # what __getattr__ makes
 
 __all__ = [
-    "aba",
-    "bias",
-    "contact_step",
-    "coupled_step",
-    "crba",
-    "difference",
-    "dormand_prince",
-    "energy",
-    "fd",
-    "forward_kinematics",
-    "frame_velocity",
-    "integrate",
-    "jacobian",
-    "loop_step",
-    "ltdl",
-    "momentum",
-    "rnea",
-    "soft_contact_step",
-    "solve",
-    "step",
-]
+    "aba", "bias", "contact_step", "coupled_step", "crba", "difference", "dormand_prince", "energy", "fd",
+    "forward_kinematics", "frame_velocity", "integrate", "jacobian", "loop_step", "ltdl", "momentum", "rnea",
+    "soft_contact_step", "solve", "step",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

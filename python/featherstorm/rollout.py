@@ -34,13 +34,12 @@ import numpy as np
 
 from . import _featherstorm
 from ._evaluation.evaluation import check_quaternions
-from ._horizon.prepared import PreparedRollout, warm_start
+from ._horizon.prepared import PreparedRollout, Results, RolloutResult, warm_start
 from ._horizon.programs import programs_of, squares_of
-from ._horizon.result import Results, RolloutResult
 from ._memory.arguments import Call, if_on_device
 from ._memory.arrays import FLOATS, NAMES, shape_error
 from ._names import Fixed
-from ._robot.law import Rigid, law_of
+from ._robot.closures import Rigid, law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law
@@ -206,19 +205,8 @@ class Rollout(Fixed):
         Errors: ValueError for shapes, an empty horizon and quaternions; TypeError for dtypes and functions that cannot
         be traced. NaN in an instance stays in that instance.
         """
-        return self._prepare(
-            x0,
-            U,
-            p,
-            t0,
-            states,
-            horizon=horizon,
-            interpolation=interpolation,
-            bounds=bounds,
-            warm=warm,
-            controls=controls,
-            out=out,
-        ).run()
+        given = horizon, interpolation, bounds, warm, controls, out
+        return self._prepare(x0, U, p, t0, states, *given).run()
 
     def _prepare(
         self,
@@ -227,7 +215,6 @@ class Rollout(Fixed):
         p: Array = None,
         t0: float = 0.0,
         states: bool = False,
-        *,
         horizon: int | None = None,
         interpolation: str = "linear",
         bounds: tuple[list[float], list[float]] = ([], []),

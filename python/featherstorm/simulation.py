@@ -10,17 +10,14 @@ import numpy as np
 
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
-from ._memory.arrays import to_numpy
-from ._memory.free import check_memory
-from ._memory.process import refuse_pickle
+from ._memory.arrays import check_memory, mask_of, refuse_pickle, to_numpy
 from ._names import Fixed, with_hints
-from ._robot.law import law_of
+from ._robot.closures import law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_op
-from ._world.names import keyframe
 from ._world.passes import STATE, refuse_law, state_sizes
 from ._world.simulated import SimulatedWorld
-from ._world.values import MOCAP, check_bound
+from ._world.values import MOCAP, check_bound, keyframe
 from .device import HOST, device_name, device_number, device_of
 from .typing import StepNumbers
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from . import _featherstorm
-    from ._world.report import WorldReport
+    from ._world.passes import WorldReport
     from .model import Model
     from .typing import Array, ArrayLike, Names
 
@@ -402,9 +399,7 @@ class Simulation(Fixed):
         v = self._fitting("v", np.zeros(self.model.nv, self.dtype) if v is None else v, self.v)
         check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
         restarts = mask is None
-        mask = np.ones(self.instances, bool) if mask is None else np.asarray(mask)
-        if mask.dtype != bool or mask.shape != (self.instances,):
-            raise ValueError(f"reset: mask is {mask.dtype} of shape {mask.shape}, expected bool ({self.instances},)")
+        mask = mask_of("reset", mask, self.instances)
         zero = np.zeros(1, self.dtype)
         values_of = [q, v, *([zero] if self._op == "contact_step" else [])]
         states = [*self._now]

@@ -16,29 +16,24 @@ the derivatives.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
-from . import _featherstorm
 from ._evaluation.evaluation import evaluate, form
-from ._robot.numbers import step_numbers, with_numbers
+from ._robot.numbers import functions_of, step_by, step_numbers, with_numbers
 from ._robot.steps import (
     Stepped,
     activations,
-    check_tree,
-    independent,
-    pass_count,
-    refuse_controls,
     step_op,
-    substep_time,
 )
 from ._world.gradients import step_jvp, step_vjp
 from ._world.passes import world_step
 from .typing import StepNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from typing_extensions import Unpack
 
@@ -170,60 +165,16 @@ def step(
     if op == "world":
         step_numbers("torch.step", model, op, {**numbers, "q_target": q_target}, 0.0)
         act = activations(model, act)
-        return stepped_world(model, q, v, dt, tau, substeps, ctrl, act, qacc, check)
-    refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
-    dt, substeps = pass_count("step", model, op, dt, substeps)
-    uniforms = step_numbers("torch.step", model, op, numbers, substep_time("step", dt, substeps))
-    zero = torch.zeros(model.nv, dtype=q.dtype, device=q.device)
+        like: dict[str, Any] = {"dtype": q.dtype, "device": q.device}
+        sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
+        rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
+        bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
+        return Stepped(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
+    zero, impulse = (torch.zeros(n, dtype=q.dtype, device=q.device) for n in (model.nv, 3 * model.nc))
     drive = (zero if tau is None else tau, zero if q_target is None else q_target)
-    state: tuple[torch.Tensor, ...] = (q, v)
-    if op == "contact_step":
-        state = (q, v, torch.zeros(3 * model.nc, dtype=q.dtype, device=q.device))
-    elif op == "coupled_step":
-        state = (run(model, "coupled_position", q), v[..., independent(model)])
-    for _ in range(substeps):
-        state = run(model, op, *state, *drive, check=check, **uniforms)
-    if op == "coupled_step":
-        return Stepped(state[0], run(model, "coupled_velocity", state[1]))
-    return Stepped(state[0], state[1])
+    controls = {"ctrl": ctrl, "act": act, "qacc": qacc}
+    checked = functools.partial(run, check=check)
+    return step_by(checked, "torch.step", model, op, (q, v), drive, impulse, dt, substeps, controls, numbers)
 
 
-def stepped_world(
-    model: Model,
-    q: torch.Tensor,
-    v: torch.Tensor,
-    dt: float | None,
-    tau: torch.Tensor | None,
-    substeps: int | None,
-    ctrl: torch.Tensor | None,
-    act: torch.Tensor | None,
-    qacc: torch.Tensor | None,
-    check: bool,
-) -> Stepped:
-    like = {"dtype": q.dtype, "device": q.device}
-    sizes = (model.n_act, model.n_ctrl, model.nv, model.nv)
-    rest = [torch.zeros(n, **like) if x is None else x for x, n in zip((act, ctrl, tau, qacc), sizes)]
-    bound = [torch.as_tensor(model.parameter(name), **like) for name in model.parameters]
-    return Stepped(*SteppedWorld.apply((model, dt, substeps, check), q, v, *rest, *bound))
-
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    table = _featherstorm.operation_table()
-    if name not in table:
-        raise AttributeError(f"module 'featherstorm.torch' has no attribute '{name}'")
-
-    def function(
-        model: Model,
-        *tensors: ArrayLike,
-        frame: Frame | None = None,
-        ignore: Names = (),
-        check: bool = True,
-        **numbers: Any,
-    ) -> Any:
-        check_tree(model, name, ignore)
-        return run(model, name, *tensors, frame=frame, check=check, **numbers)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{table[name]['summary']}, with gradients; see model.ops[{name!r}] for its arrays."
-    globals()[name] = function
-    return function
+__getattr__ = functions_of(__name__, globals(), run)

@@ -20,6 +20,8 @@ class SupportsDLPack(Protocol):
 ArrayLike: TypeAlias = npt.ArrayLike | SupportsDLPack  # an argument of a call
 Array: TypeAlias = Any  # an array of the library of a call's first array, which no type checker can know
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+NumpyArray: TypeAlias = npt.NDArray[Any]
+Doubles: TypeAlias = npt.NDArray[np.float64]
 Frame: TypeAlias = str | int  # by name or index
 Names: TypeAlias = str | Iterable[str]
 Pairs: TypeAlias = str | Sequence[tuple[str | int, str | int]]  # of geoms or bodies that may touch, or "floor"

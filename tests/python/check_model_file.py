@@ -17,9 +17,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "world"))
 
 from compare_contacts import is_iterated, touching_states
 
-from featherstorm._fields.state import COMPONENTS
+from featherstorm._fields.table import COMPONENTS
 from featherstorm.mujoco import DATA_FIELDS, Batch
-from featherstorm.mujoco.missing import not_of_this_model
+from featherstorm.mujoco.robots import not_of_this_model
 
 SPEC = mujoco.mjtState.mjSTATE_INTEGRATION
 # of all candidates of contacts, which costs most in files with thousands of pairs

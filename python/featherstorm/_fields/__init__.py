@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from .._optional import at_first_use
 
-__all__ = ["apart", "contacts", "inputs", "instance", "kernels", "rays", "sensors", "state", "table"]
+__all__ = ["apart", "constraints", "inputs", "instance", "kernels", "sensors", "table"]
 
 if TYPE_CHECKING:
-    from . import apart, contacts, inputs, instance, kernels, rays, sensors, state, table
+    from . import apart, constraints, inputs, instance, kernels, sensors, table
 else:
     __getattr__ = at_first_use(
         __name__,
-        {name: name for name in __all__},
+        dict.fromkeys(__all__, ""),
         (
             "mujoco.batch",
             "readings and parameters of a world need MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'",

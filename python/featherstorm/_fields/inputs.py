@@ -12,9 +12,8 @@ from .._robot.mjcf import collides
 from .apart import has_depth_images
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 # tables that are inputs -> True if an element exists only where a number is not zero, such as a row of dry friction
 TABLES: dict[str, bool] = {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..symbols import State, symbols, values_of
-from .constraints import row_count
-from .contacts import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading
+from .constraints import COUNT, LINK, SELECTED, SELECTION, SENSOR, Contacts, is_reading, row_count
 from .forces import NO_GRAVITY
+from .positions import dot, vector
 from .sensors import (
     LIMIT_FORCES,
     NO_SENSORS,
@@ -22,7 +22,6 @@ from .sensors import (
     rows_of,
 )
 from .table import ACC, POS, VEL
-from .turns import dot, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

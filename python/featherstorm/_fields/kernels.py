@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from .. import _featherstorm
 from ..symbols import symbols, values_of
-from .contacts import READINGS
+from .constraints import READINGS
 from .instance import SOLVED as OF_SOLVER, Instance, contact_shapes, solved_shapes
-from .state import COMPONENTS
+from .table import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

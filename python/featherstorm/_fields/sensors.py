@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .._robot.mjcf_sensors import turns_by_itself
-from .positions import LEAST
-from .turns import product, vector
+from .._robot.model_files import turns_by_itself
+from .positions import LEAST, product, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

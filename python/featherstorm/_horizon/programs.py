@@ -12,7 +12,7 @@ from ..symbols import State, Symbols, symbols, values_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._robot.law import Rigid
+    from .._robot.closures import Rigid
     from ..model import Model
 
     Function = Callable[..., Any] | None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._memory.library import Library
+    from .._memory.host_libraries import Library
     from ..typing import Array
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .. import _featherstorm
     from ..typing import Array
-    from .library import Library
+    from .host_libraries import Library
 
 
 def leading(arguments: Sequence[Array]) -> int | None:

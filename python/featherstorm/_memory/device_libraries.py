@@ -15,7 +15,7 @@ from .. import _featherstorm
 from .._optional import jax
 from ..device import HOST, LEGACY_STREAM, NO_WAIT, ComponentRows, DeviceArray, device_of, dtype_name, place
 from .arrays import FLOATS, to_numpy
-from .library import Library
+from .host_libraries import Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,9 +12,7 @@ from ..device import HOST, DeviceArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
 
 
 class Columns(NamedTuple):

@@ -11,10 +11,12 @@ import numpy as np
 from .. import _featherstorm
 from .._names import argument_hint
 from ..typing import ContactNumbers, LoopNumbers, SoftContactNumbers
+from .steps import Stepped, check_tree, independent, pass_count, refuse_controls, substep_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..typing import Names
     from .steps import Carrier
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -89,3 +91,55 @@ def step_numbers(label: str, model: Carrier, op: str, given: Mapping[str, Any], 
     if missing:
         raise TypeError(f"{label}: {', '.join(missing)} must be given")
     return numbers
+
+
+def step_by(
+    run: Callable[..., Any],
+    label: str,
+    model: Any,
+    op: str,
+    state: tuple[Any, Any],
+    drive: tuple[Any, Any],
+    impulse: Any,
+    dt: float | None,
+    substeps: int | None,
+    controls: Mapping[str, Any],
+    numbers: Mapping[str, Any],
+) -> Stepped:
+    """Step a robot without a world by an array library's `run`, which takes the model, an operation's name and arrays.
+
+    state, drive   q and v, tau and q_target
+    impulse        those at contacts, where the step begins
+    controls       arguments for a world alone, which are refused
+    """
+    refuse_controls("step", controls)
+    dt, substeps = pass_count("step", model, op, dt, substeps)
+    uniforms = step_numbers(label, model, op, numbers, substep_time("step", dt, substeps))
+    now: Any = state
+    if op == "contact_step":
+        now = (*state, impulse)
+    elif op == "coupled_step":
+        now = (run(model, "coupled_position", state[0]), state[1][..., independent(model)])
+    for _ in range(substeps):
+        now = run(model, op, *now, *drive, **uniforms)
+    return Stepped(now[0], run(model, "coupled_velocity", now[1]) if op == "coupled_step" else now[1])
+
+
+def functions_of(module: str, names: dict[str, Any], run: Callable[..., Any]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose functions are operations by its `run`. names: its globals."""
+
+    def attribute(name: str) -> Any:
+        table = _featherstorm.operation_table()
+        if name not in table:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+        def function(model: Any, *arrays: Any, ignore: Names = (), **options: Any) -> Any:
+            check_tree(model, name, ignore)
+            return run(model, name, *arrays, **options)
+
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"{table[name]['summary']}, with gradients; see model.ops[{name!r}] for its arrays."
+        names[name] = function
+        return function
+
+    return attribute

@@ -1,19 +1,19 @@
-"""Steps in time of robots with contacts."""
+"""Steps of robots with declared contacts, loops and couplings, and steps with error control."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._evaluation.evaluation import evaluate
 from .._robot.numbers import step_numbers, with_numbers
-from .._robot.steps import drives, substep_time, zeros
-from ..typing import ContactNumbers, SoftContactNumbers
+from .._robot.steps import check_tree, drives, substep_time, zeros
+from ..typing import ContactNumbers, DriveNumbers, LoopNumbers, SoftContactNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
-    from ..typing import Array, ArrayLike
+    from ..typing import Array, ArrayLike, Names
 
 
 @with_numbers(ContactNumbers)
@@ -84,3 +84,130 @@ def soft_contact_step(
     arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
     batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
     return tuple(batch.result(view) for view in outputs)
+
+
+@with_numbers(LoopNumbers)
+def loop_step(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    check: bool = True,
+    **numbers: Unpack[LoopNumbers],
+) -> tuple[Array, Array]:
+    """A step in time of closed loops: `step` with the forces that keep them closed.
+
+        (M + dt D) a = tau - C - D v + K^T lambda,   K a = k(rate)                     RBDA (8.37)-(8.41), (8.12)
+
+    in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
+    in   numbers  a number fills an array; the same for all instances
+    out  q (B, nq), v (B, nv)
+    Errors: ValueError for a robot without loops.
+    """
+    op, arrays = "loop_step", [q, v, *drives(model, tau, q_target)]
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
+
+
+@with_numbers(DriveNumbers)
+def coupled_step(
+    model: Model,
+    q: ArrayLike,
+    u: ArrayLike,
+    dt: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    substeps: int = 1,
+    *,
+    check: bool = True,
+    **numbers: Unpack[DriveNumbers],
+) -> tuple[Array, Array]:
+    """A step in time of coupled joints: `step` in the velocities u of `model.u_names`, v = G u.
+
+        G^T (M + dt D) G u' = G^T (tau - C - D v)                                      RBDA section 9.6
+
+    in   q (B, nq), coupled positions as coupled_position gives them; u (B, nu), tau (B, nv), q_target (B, nv)
+    in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps
+    in   numbers  a number fills an array; the same for all instances
+    out  q (B, nq), u (B, nu)
+    Errors: ValueError for a robot without couplings.
+    """
+    op, arrays = "coupled_step", [q, u, *drives(model, tau, q_target)]
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
+
+
+PASSES = 16  # attempted steps in one call of the engine
+
+
+class Motion(NamedTuple):
+    """Result of `dormand_prince`.
+
+    q, v       (B, nq), (B, nv) at the end
+    remaining  (B, 1) [s] time left, 0 where the end was reached
+    step       (B, 1) [s] step size to continue with
+    """
+
+    q: Array
+    v: Array
+    remaining: Array
+    step: Array
+
+
+@with_numbers(DriveNumbers)
+def dormand_prince(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    tau: ArrayLike | None = None,
+    q_target: ArrayLike | None = None,
+    relative: float = 1e-6,
+    absolute: float = 1e-8,
+    first_step: float = 0.0,
+    attempts: int = 10000,
+    *,
+    ignore: Names = (),
+    check: bool = True,
+    **numbers: Unpack[DriveNumbers],
+) -> Motion:
+    """Advance every instance by `duration`, with steps of order 5 whose size adapts to the error of each instance.
+
+        error = sqrt(mean (e / (absolute + relative x))^2) <= 1      Dormand and Prince 1980; RBDA section 10.2
+
+    Here e is the difference between the orders 5 and 4 of a step, and x the distance that a coordinate moves in it, or
+    its velocity.
+
+    in   q (B, nq), v (B, nv), duration [s], tau (B, nv), q_target (B, nv)  drives are held
+    in   relative, absolute [rad | m and rad/s | m/s]; in float32 not below about 1e-5
+    in   first_step [s]  0 for the whole duration, which costs some rejected attempts
+    in   attempts  the largest number of steps tried for an instance, rounded up to a multiple of 16
+    in   numbers  a number fills an array; the same for all instances
+    out  a `Motion`
+    Errors: ValueError for a duration, tolerance or number of attempts that is not positive, and for a model with
+    contacts, loops or couplings that are not ignored; use `step` for these.
+    """
+    check_tree(model, "dormand_prince", ignore)
+    for name, x in (("duration", duration), ("relative", relative), ("absolute", absolute), ("attempts", attempts)):
+        if not x > 0:
+            raise ValueError(f"dormand_prince: {name} is {x}, expected more than 0")
+    if not first_step >= 0:
+        raise ValueError(f"dormand_prince: first_step is {first_step}, expected 0 or more")
+    uniforms = {**step_numbers("dormand_prince", model, "step", numbers, 1.0), "tolerances": [absolute, relative]}
+    del uniforms["dt"]  # each instance has its own
+    state: list[Array] = [q, v, [float(duration)], [float(first_step)], [1.0]]
+    for _ in range(-(-int(attempts) // PASSES)):
+        batch, outputs = evaluate(
+            model, "dormand_prince", [*state, *drives(model, tau, q_target)], None, uniforms, PASSES, check
+        )
+        state, check = [batch.result(x) for x in outputs], False
+        if not (state[2] > 0).any():
+            break
+    return Motion(*state[:4])

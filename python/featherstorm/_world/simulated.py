@@ -10,9 +10,7 @@ import numpy as np
 from .. import _featherstorm, _fields
 from .._memory.arguments import Call
 from ..symbols import symbols, values_of
-from .names import compiled, number_of
-from .passes import passes
-from .report import Reporter, WorldReport
+from .passes import Reporter, WorldReport, passes
 from .state import (
     SolveQuantities,
     WorldState,
@@ -22,7 +20,7 @@ from .state import (
     measured_apart,
     measured_size,
 )
-from .values import bound_values, check_bound, mocap_poses, parameter_sizes, with_inputs
+from .values import bound_values, check_bound, compiled, mocap_poses, number_of, parameter_sizes, with_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._fields.apart import SensorsApart
-    from .._memory.library import Library
-    from .._robot.law import Rigid
+    from .._memory.host_libraries import Library
+    from .._robot.closures import Rigid
     from ..model import Model
     from .state import FieldFunction
 
@@ -139,7 +137,9 @@ class SimulatedWorld:
 
         The last step is repeated where it did not keep them.
         """
-        new = {name: n for name, n in taken.items() if _fields.contacts.is_reading(name) and name not in self.readings}
+        new = {
+            name: n for name, n in taken.items() if _fields.constraints.is_reading(name) and name not in self.readings
+        }
         if self.begun and not new:
             return
         self.readings.update(new)
@@ -241,7 +241,7 @@ class SimulatedWorld:
     @cached_property
     def sensors_apart(self) -> SensorsApart:
         m = compiled(self.model)
-        return _fields.apart.SensorsApart(m, _fields.rays.Rays(m), self.model.robot)
+        return _fields.apart.SensorsApart(m, _fields.apart.Rays(m), self.model.robot)
 
     def report(self, state: dict[str, Any]) -> WorldReport:
         if self.reporter is None:

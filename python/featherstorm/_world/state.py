@@ -8,8 +8,7 @@ import numpy as np
 
 from .. import _featherstorm, _fields
 from ..symbols import State, symbols, values_of
-from .names import compiled, number_of
-from .values import field_of, parameter_sizes
+from .values import compiled, field_of, number_of, parameter_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,7 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     del shapes["qfrc_constraint"]  # computed from arrays that sequences have
     shapes.update({name: _fields.kernels.field_shape(m, name) for name in varied})
     found = _fields.instance.Instance(m, model, sensors, active, shapes, trace, varied)
-    mocap = _fields.state.mocap_bodies(m)
+    mocap = _fields.table.mocap_bodies(m)
     still = {
         "qfrc_applied": np.zeros(m.nv),
         "xfrc_applied": np.zeros((m.nbody, 6)),
@@ -104,7 +103,7 @@ class SolveQuantities:
             fields = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             for name, (size, function) in self.functions.items():
                 trace.output(name, values_of(function(fields), name, size))
-            read = [*SOLVED, *filter(_fields.contacts.is_reading, fields.given), *self.model.parameters]
+            read = [*SOLVED, *filter(_fields.constraints.is_reading, fields.given), *self.model.parameters]
             sizes = {name: int(np.size(fields.given.get(field_of(name), ()))) for name in read}
             self.taken = {name: size for name, size in sizes.items() if size}
         finally:

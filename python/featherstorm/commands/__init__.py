@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import loading
 from .._robot.urdf import UrdfWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..model import Model
 
 
-def positive(text: str) -> int:
-    """Parse an argument that is a whole number above zero."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"'{text}', expected a whole number above 0")
-    return number
+T = TypeVar("T", int, float)
 
 
-def seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}', expected a time in seconds above 0")
-    return number
+def number(kind: type[T], holds: Callable[[T], bool], expected: str) -> Callable[[str], T]:
+    """Return the parser of an argument that is a number."""
+
+    def parse(text: str) -> T:
+        try:
+            if holds(found := kind(text)):
+                return found
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f"'{text}', expected {expected}")
+
+    return parse
+
+
+positive = number(int, lambda x: x > 0, "a whole number above 0")
+seconds = number(float, lambda x: 0 < x < math.inf, "a time in seconds above 0")
+share = number(float, lambda x: 0 <= x < math.inf, "a share such as 0.05")
 
 
 def add_model_arguments(parser: argparse.ArgumentParser, name: bool = True, more: str = "") -> None:

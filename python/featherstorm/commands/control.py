@@ -34,8 +34,7 @@ from . import positive, seconds
 if TYPE_CHECKING:
     import argparse
 
-    from ..control.run import Run
-    from ..control.task import Task
+    from ..control.task import Run, Task
 
 # robot -> its tasks, the default one first -> the class in featherstorm.control
 TASKS = {

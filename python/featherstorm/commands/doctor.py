@@ -20,17 +20,8 @@ if TYPE_CHECKING:
     import argparse
 
 CHECKED = (
-    "rnea",
-    "crba",
-    "fd",
-    "aba",
-    "step",
-    "forward_kinematics",
-    "energy",
-    "contact_step",
-    "loop_step",
-    "coupled_step",
-)
+    "rnea", "crba", "fd", "aba", "step", "forward_kinematics", "energy", "contact_step", "loop_step", "coupled_step",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -38,8 +38,7 @@ from . import (
     specialise,
     standing,
 )
-from .simulate_plot import check_plot, draw
-from .simulate_world import Controls, add_control_arguments
+from .simulate_world import Controls, add_control_arguments, check_plot, draw
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .simulate_plot import Snapshot
+    from .simulate_world import Snapshot
 
 SAMPLE = 8  # number of instances to plot and check
 STROKE = 20  # steps between two updates of the progress bar

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._evaluation.evaluation import run
-from .._robot.contacts import Contact
+from .._robot.closures import Contact
 from ..model import Model
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ both engines.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import os
@@ -27,12 +26,12 @@ from tqdm import tqdm
 from .. import transfer, viewing
 from ..learning import Policy
 from ..transfer.conditions import Conditions, prepared
-from . import positive, seconds, table
-from .simulate_plot import check_plot
-from .view import size
-from .view_policy import command, load
+from . import positive, seconds, share, table
+from .simulate_world import check_plot
+from .view import command, load, size
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from ..transfer.comparison import Comparison
@@ -66,16 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot", metavar="FILE", help="sweeps masses, friction, latency, pushes: a picture, such as .png"
     )
     parser.add_argument("--sweep-episodes", type=positive, default=8, help="of each point (default: %(default)s)")
-
-
-def share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}', expected a share such as 0.05")
-    return number
 
 
 def main(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ pushed. Ctrl-C ends the command.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 import warnings
@@ -20,26 +21,87 @@ from typing import TYPE_CHECKING, Any
 from .. import viewing
 from .._optional import mujoco
 from .._robot.model_files import expect_files
+from .._world.values import compiled
+from ..learning import Policy
+from ..tasks.registry import make
+from ..transfer.conditions import HELD, check_commands, prepared, root_axes
+from ..transfer.episodes import check_policy
+from ..viewing.camera import follower
 from . import add_engine_arguments, add_model_arguments, positive, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
-from .view_policy import begin_policy, camera_of, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..environment.batch import EnvBatch
+    from ..environment.env import Env
     from ..mujoco import Batch
     from ..simulation import Simulation
+
+
+def command(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(x) for x in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}', expected numbers such as 1,0,0.5") from None
+
+
+def load(path: str, task: str | None = None) -> tuple[Policy, str, Callable[[], Env]]:
+    """Load a policy. Return it, its task's name, and a function that makes the task with the arguments of the training.
+
+    task   name of a task to use instead of the policy's own
+    Errors: FileNotFoundError; ValueError for a file that is not a policy, or has no task.
+    """
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"there is no file {path}")
+    policy = Policy.load(path)
+    name = task or policy.task
+    if not name:
+        raise ValueError(f"{path} has no task name, expected --task NAME")
+    arguments = policy.settings.get("task", {})
+    return policy, name, functools.partial(make, name, **(arguments if isinstance(arguments, dict) else {}))
+
+
+def begin_policy(options: argparse.Namespace) -> tuple[EnvBatch, Callable[[Any], object]]:
+    """Return environments of the policy's task at the start of an episode, and a control step with its actions.
+
+    With --commands, environment k keeps command k modulo their number.
+    """
+    policy, _, maker = load(options.robot, options.task)
+    task = prepared(maker(), False, bool(options.commands))
+    check_commands(task, options.commands)
+    batch = task.batch(options.instances, options.seed, dtype=options.dtype, threads=options.threads or None)
+    check_policy(policy, task, batch.groups, batch.recording.actions)
+    if options.commands:
+        batch.memory(HELD)[:] = [options.commands[k % len(options.commands)] for k in range(options.instances)]
+    batch.reset(seed=options.seed)
+
+    def step(batch: EnvBatch) -> None:
+        batch.step(policy(batch.results(None).observed()))  # the page may have reset the batch
+
+    return batch, step
+
+
+def camera_of(batch: EnvBatch) -> Any:
+    """Return a camera that follows a single robot with a moving root; otherwise None, for a fixed camera."""
+    if batch.op != "world" or batch.num_envs > 1 or not root_axes(batch.model):
+        return None
+    m = compiled(batch.model)
+    data = mujoco.MjData(m)
+    data.qpos[:] = batch.q[0]
+    mujoco.mj_kinematics(m, data)
+    return follower(m, data)
+
 
 KINDS = ("an MJCF file", "a robot that is not an MJCF file's", "a policy")
 # options that apply only to some views
 ONLY = {
     "an MJCF file": ("controls", "keyframe", "device"),
     "a robot that is not an MJCF file's": ("dt", "substeps", "drive", "floating_base", "no_specialise"),
-    "a policy": ("commands", "task"),
-    "a video": ("size", "fps", "camera"),
+    "a policy": ("commands", "task"), "a video": ("size", "fps", "camera"),
     "the page": ("port", "public", "no_browser"),
-}
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,47 +21,22 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .biped import G1Stand, G1Step, G1Task, G1Walk
-    from .clock import drive_live
+    from .clock import Receding, drive_live
     from .humanoid import HumanoidStandUp
     from .jumps import Crate, Jumps
-    from .loop import Loop, drive
-    from .plant import Plant
+    from .loop import Loop, drive, film, watch
     from .push_box import PushBox
-    from .quadruped import QuadrupedTask
-    from .receding import Receding
-    from .run import Run
-    from .stand_up import StandUp
+    from .quadruped import QuadrupedTask, StandUp
     from .swing_up import Acrobot, CartPole
-    from .task import Task
+    from .task import Plant, Run, Task
     from .trot import Climb, Trot
-    from .video import film, watch
 else:
     __getattr__ = at_first_use(
         __name__,
         {
-            "Acrobot": "swing_up",
-            "CartPole": "swing_up",
-            "Climb": "trot",
-            "Crate": "jumps",
-            "Jumps": "jumps",
-            "G1Stand": "biped",
-            "G1Step": "biped",
-            "G1Task": "biped",
-            "G1Walk": "biped",
-            "HumanoidStandUp": "humanoid",
-            "Loop": "loop",
-            "Plant": "plant",
-            "PushBox": "push_box",
-            "QuadrupedTask": "quadruped",
-            "Receding": "receding",
-            "Run": "run",
-            "StandUp": "stand_up",
-            "Task": "task",
-            "Trot": "trot",
-            "drive": "loop",
-            "drive_live": "clock",
-            "film": "video",
-            "watch": "video",
+            "biped": "G1Stand G1Step G1Task G1Walk", "clock": "Receding drive_live", "humanoid": "HumanoidStandUp",
+            "jumps": "Crate Jumps", "loop": "Loop drive film watch", "push_box": "PushBox", "quadruped": "QuadrupedTask StandUp",
+            "swing_up": "Acrobot CartPole", "task": "Plant Run Task", "trot": "Climb Trot",
         },
         ("mujoco", "featherstorm.control needs MuJoCo: python -m pip install 'mujoco>=4'"),
-    )
+    )  # fmt: skip

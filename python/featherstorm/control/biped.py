@@ -10,8 +10,7 @@ import numpy as np
 from .. import loading
 from ..rollout import Rollout
 from ..tasks.velocity_robots import FLOOR, decorate, g1_spec, hinges, solids
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
     from .._world.state import WorldState as State
     from ..symbols import Symbols
-    from .run import Run
+    from ..typing import Doubles as Array
+    from .task import Run
 
-    Array = npt.NDArray[np.float64]
 
 SIDES = {"left": 1.0, "right": -1.0}  # and the sign of their y
 LEGS = 12  # number of joints of both legs, which are the first ones of the file
@@ -151,19 +150,9 @@ class G1Task(Task):
 
     samples, horizon = 64, 20
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "velocity": 1.0,
-        "place": 10.0,
-        "home": 10.0,
-        "capture": 0.0,
-        "upright": 10.0,
-        "height": 50.0,
-        "heading": 2.5,
-        "spin": 0.01,
-        "posture": 0.25,
-        "joints": 0.15,
-        "flat": 2.0,
-        "gait": 500.0,
-    }
+        "velocity": 1.0, "place": 10.0, "home": 10.0, "capture": 0.0, "upright": 10.0, "height": 50.0, "heading": 2.5,
+        "spin": 0.01, "posture": 0.25, "joints": 0.15, "flat": 2.0, "gait": 500.0,
+    }  # fmt: skip
 
     def __init__(self, speed: float = 0.0, *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)

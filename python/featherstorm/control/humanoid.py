@@ -11,9 +11,8 @@ from .. import loading
 from ..rollout import Rollout
 from ..tasks.dm_control.suite import suite_file
 from ..tasks.velocity_robots import hinges
-from .plant import Plant
 from .quadruped import add_motors
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,16 +64,9 @@ class HumanoidStandUp(Task):
     dt, seconds, hold = 0.04, 10.0, 1.0
     samples, horizon, temperature = 128, 20, 0.05
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "head": 20.0,
-        "pelvis": 40.0,
-        "upright": 0.1,
-        "near": 20.0,
-        "balance": 5.0,
-        "feet": 1.0,
-        "still": 0.2,
-        "joints": 0.002,
-        "posture": 0.02,
-    }
+        "head": 20.0, "pelvis": 40.0, "upright": 0.1, "near": 20.0, "balance": 5.0, "feet": 1.0, "still": 0.2,
+        "joints": 0.002, "posture": 0.02,
+    }  # fmt: skip
 
     def __init__(self, *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)

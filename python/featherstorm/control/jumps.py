@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .plant import Plant
 from .quadruped import LEGS, QuadrupedTask
+from .task import Plant
 from .trot import HIP, add_step, stands_above, with_capsules
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..symbols import State, Symbols
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 PERIOD = 1.0  # time of a jump [s]
 WIDTH = 0.142  # distance of the feet from the middle of the trunk, across it [m]
@@ -49,14 +49,8 @@ class Jumps(QuadrupedTask):
     lift = 0.12  # height of the feet in the middle of a flight [m]
     early = 1.0  # part of a flight in which they gain the height of the ground
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "place": 20.0,
-        "height": 100.0,
-        "upright": 1.0,
-        "turn": 1.0,
-        "sway": 0.002,
-        "posture": 0.02,
-        "feet": 40.0,
-    }
+        "place": 20.0, "height": 100.0, "upright": 1.0, "turn": 1.0, "sway": 0.002, "posture": 0.02, "feet": 40.0,
+    }  # fmt: skip
 
     def __init__(
         self,

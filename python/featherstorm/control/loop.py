@@ -1,24 +1,25 @@
-"""The closed loop of a planner and a robot, in the robot's time."""
+"""The closed loop of a planner and a robot, in the robot's time, also on a page and as a video."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
+from .. import viewing
 from ..planning import PlanningError
-from .run import Run as Run
+from ..viewing.camera import follower
+from ..viewing.scene import Scene
+from .task import Run as Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
+    from ..typing import Doubles as Array
+    from .task import Plant, Task
 
-    from .plant import Plant
-    from .task import Task
-
-    Array = npt.NDArray[np.float64]
 
 SETTLED = 2.0  # errors count from this time on [s]
 PUSHES = 3 / 8, 5 / 8, 7 / 8  # times of the pushes, in parts of the task's time
@@ -162,3 +163,45 @@ def drive(
         if each_step is not None:
             each_step(loop.plant)
     return loop.finish()
+
+
+class PlantScene(Scene):
+    """A Plant, as MuJoCo draws it."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant, self.model, self.sims = plant, plant.model, np.array([0])
+
+    def read(self, data: Any) -> None:
+        data.qpos[:], data.qvel[:] = self.plant.data.qpos, self.plant.data.qvel
+        mujoco.mj_forward(self.model, data)
+
+
+class LoopScene(PlantScene):
+    """A closed loop that a page steps. Its reset begins it anew."""
+
+    def __init__(self, task: Task, seconds: float | None, conditions: dict[str, Any]) -> None:
+        self.task, self.seconds, self.conditions = task, seconds, conditions
+        self.loop = Loop(task, seconds, **conditions)
+        self.dt = self.loop.dt
+        super().__init__(self.loop.plant)
+
+    def reset(self) -> None:
+        self.loop = Loop(self.task, self.seconds, **self.conditions)
+        self.plant = self.loop.plant
+
+    def step(self) -> None:
+        self.loop.step()
+
+
+def film(path: str, task: Task, seconds: float | None = None, *, fps: int = 50, **conditions: Any) -> Run:
+    """Run a task as `drive` does, and write a video of it. conditions: options of `drive`."""
+    plant = task.plant(conditions.get("seed", 0), conditions.pop("mass", 1.0), conditions.pop("friction", None))
+    with viewing.Video(path, PlantScene(plant), fps=fps, camera=follower(plant.model, plant.data)) as video:
+        return drive(task, seconds, plant=plant, each_step=lambda p: video.until(p.time), **conditions)
+
+
+def watch(task: Task, seconds: float | None = None, *, page: dict[str, Any] | None = None, **conditions: Any) -> Run:
+    """Run a task as `drive` does, on a page in the browser, until Ctrl-C. page: options of `viewing.view`."""
+    scene = LoopScene(task, seconds, conditions)
+    viewing.view(scene, **(page or {}))
+    return scene.loop.finish()

@@ -11,8 +11,7 @@ from .. import loading
 from ..rollout import Rollout
 from ..tasks.panda import HAND, TCP, PandaPushCube, panda_spec
 from ..tasks.velocity_robots import decorate
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,14 +39,8 @@ class PushBox(Task):
     samples, horizon = 64, 25
     temperature = 0.05
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "place": 40.0,
-        "turn": 4.0,
-        "reach": 8.0,
-        "height": 200.0,
-        "down": 2.0,
-        "slow": 25.0,
-        "speed": 0.3,
-    }
+        "place": 40.0, "turn": 4.0, "reach": 8.0, "height": 200.0, "down": 2.0, "slow": 25.0, "speed": 0.3,
+    }  # fmt: skip
 
     def __init__(self, goal: tuple[float, float, float] = (0.6, 0.0, 0.0), *, threads: int = 1, **options: Any) -> None:
         super().__init__(**options)

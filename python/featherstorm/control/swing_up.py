@@ -11,8 +11,7 @@ from .. import loading
 from .._robot.urdf import UrdfWorld
 from ..derivatives import linearize
 from ..rollout import Rollout
-from .plant import Plant
-from .task import Task
+from .task import Plant, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..symbols import State, Symbols
+    from ..typing import Doubles as Array
 
-    Array = npt.NDArray[np.float64]
 
 UPRIGHT = 0.95  # least cosine of an angle from the vertical
 ACROBOT = """
@@ -93,12 +92,8 @@ class CartPole(SwingUp):
 
     hanging = np.array([0.0, np.pi])
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "upright": 5.0,
-        "middle": 0.2,
-        "rail": 100.0,
-        "speed": 0.02,
-        "force": 1e-3,
-    }
+        "upright": 5.0, "middle": 0.2, "rail": 100.0, "speed": 0.02, "force": 1e-3,
+    }  # fmt: skip
 
     def world(self, timestep: float) -> Any:
         m: Any = loading.load("cartpole", world=UrdfWorld(motors=True, timestep=timestep)).compiled

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..symbols import State, Symbols
-    from .plant import Plant
     from .quadruped import Robot
+    from .task import Plant
 
 PHASES = {"FL": 0.0, "RR": 0.0, "FR": 0.5, "RL": 0.5}  # diagonal legs move together
 CADENCE, LIFT, DUTY = 2.0, 0.08, 0.55  # steps a second; height of a step [m]; share of the time in stance
@@ -32,15 +32,9 @@ class Trot(QuadrupedTask):
     """
 
     WEIGHTS: ClassVar[Mapping[str, float]] = {
-        "velocity": 3.0,
-        "turn": 0.3,
-        "heading": 0.3,
-        "upright": 0.5,
-        "sway": 0.002,
-        "height": 30.0,
-        "posture": 0.02,
+        "velocity": 3.0, "turn": 0.3, "heading": 0.3, "upright": 0.5, "sway": 0.002, "height": 30.0, "posture": 0.02,
         "gait": 0.1,
-    }
+    }  # fmt: skip
     models: tuple[str, ...] = ("feet", "file")
     lift = LIFT
 

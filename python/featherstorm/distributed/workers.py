@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, Any
 from .._optional import ray
 from ..learning.ppo import Chunks
 from ..model import tell
-from .batch import ShardedBatch
-from .learner import DistributedPPO
-from .messages import Call, size_of
-from .planning import ShardedSamples
-from .share import Share, software
+from .batch import DistributedPPO, ShardedBatch
+from .share import Call, ShardedSamples, Share, size_of, software
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .activations import TRACED
+from .networks import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..typing import ArrayLike
-    from .draws import Draws
-    from .memory import Memory
+    from .draws import Draws, Memory
 
     Torque = Callable[..., Any]
 

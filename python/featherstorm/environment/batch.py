@@ -10,16 +10,15 @@ import numpy as np
 from .. import _featherstorm
 from .._evaluation.evaluation import tell_notices
 from .._memory.arguments import Call, engine_in
-from .._memory.arrays import to_numpy
+from .._memory.arrays import mask_of, refuse_pickle, to_numpy
 from .._memory.host_libraries import NUMPY, host_library, named_library
-from .._memory.process import refuse_pickle
 from .._names import Fixed
 from .._robot.steps import no_world
-from .._world.report import Reporter
+from .._world.passes import Reporter
 from ..device import HOST, device_name, device_number, place
 from .collecting import Collected, collect
+from .draws import columns_of
 from .kernels import AUTORESET, Kernels, engine_of
-from .memory import columns_of
 from .recording import (
     ACTION,
     DONE,
@@ -40,16 +39,15 @@ from .recording import (
     nominal_parameter,
     observation,
 )
-from .results import Results, device_giver, giver
-from .storage import Storage
+from .storage import Results, Storage, device_giver, giver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from .._memory.library import Library
-    from .._world.report import WorldReport
+    from .._memory.host_libraries import Library
+    from .._world.passes import WorldReport
     from ..typing import Array
     from .collecting import Policy
     from .gradients import PullBack
@@ -221,9 +219,7 @@ class EnvBatch(Fixed):
         Before the first control step, and after an interrupted one, each environment needs a reset; they may have it one
         after the other.
         """
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        rows = mask_of("reset", mask, self.num_envs)
         self.storage.put(MASK, rows[:, None])
         if seed is not None:
             self.key(seed, rows)

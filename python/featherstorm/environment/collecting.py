@@ -14,15 +14,13 @@ from ..symbols import symbols, values_of
 from .draws import Draws
 from .networks import Weights, mlp, numbers_of
 from .recording import ACTION, DONE, KEY, REWARD, TERMINATED, TRUNCATED, Recording, Stage, final, observation
-from .results import is_engines
-from .rows import Rows, rows
+from .storage import Rows, is_engines, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
     Policy = Callable[[Any, "Weights", Draws], Any]
 
 __all__ = ["Collected", "Weights", "collect", "mlp", "normal_action"]

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .._evaluation.padding import Groups
-from .._evaluation.together import Together
-from .._memory.arrays import to_numpy
-from .._memory.process import refuse_pickle
+from .._evaluation.groups import Groups, Together
+from .._memory.arrays import mask_of, refuse_pickle, to_numpy
 from .._names import Fixed
 from ..device import HOST, device_number
 from ..symbols import symbols, values_of
@@ -22,9 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..typing import NumpyArray as Array
     from .collecting import Policy
-
-    Array = npt.NDArray[Any]
 
 
 class Layout(NamedTuple):
@@ -83,7 +80,6 @@ class EnvFleet(Fixed):
 
     batches   the EnvBatch of each group
     rows      slice of the environments of each group
-    tag       True: one more number for each group at the end of each observation, 1 for the environment's own group
     Arrays are NumPy's, on the CPU. `pull_back` (SHAC) and `mirror` are those of single tasks.
     """
 
@@ -101,7 +97,17 @@ class EnvFleet(Fixed):
         device: object = "cpu",
         made: Sequence[EnvBatch] | None = None,
     ) -> None:
-        """Make the environments; see tasks.fleet. made: batches of the same tasks, whose kernels are used."""
+        """Make the environments.
+
+        groups      (task, num_envs) for each group; tasks have one dt and the same groups of observations
+        autoreset, threads, first   as for Env.batch
+        tag         True: tell the policy which task it has, by one more number for each group in the observations
+        device      "cpu"
+        made        batches of the same tasks, whose kernels are used
+
+        Errors: ValueError for no groups, tasks with another dt or other groups of observations, and the errors of
+        Env.batch.
+        """
         if device_number(device, "fleet") != HOST:
             raise ValueError(f"fleet: device is {device!r}, expected 'cpu'; on a device make a batch of each task")
         sizes = [checked_group(group, k) for k, group in enumerate(groups)]
@@ -211,9 +217,7 @@ class EnvFleet(Fixed):
 
         seed   a number: row i draws as environment first + i of that seed. None: the next episode
         """
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ValueError(f"reset: mask is {rows.dtype} of shape {rows.shape}, expected bool ({self.num_envs},)")
+        rows = mask_of("reset", mask, self.num_envs)
         if seed is not None and not isinstance(seed, (int, np.integer)):
             raise TypeError(f"reset: seed is a {type(seed).__name__}, expected a whole number or None")
         found = self._together(
@@ -351,27 +355,6 @@ class EnvFleet(Fixed):
         sizes = np.diff([0, *ends]).tolist()
         groups = [(batch.task, n) for batch, n in zip(self.batches, sizes)]
         return EnvFleet(groups, seed, self.dtype, self.autoreset, None, first, self.tag, made=self.batches)
-
-
-def fleet(
-    groups: Sequence[tuple[Task, int]],
-    seed: int = 0,
-    dtype: npt.DTypeLike = "float32",
-    autoreset: str = "same_step",
-    threads: int | None = None,
-    first: int = 0,
-    tag: bool = False,
-    device: object = "cpu",
-) -> EnvFleet:
-    """Make environments of several tasks in one batch.
-
-    groups      (task, num_envs) for each group; tasks have one dt and the same groups of observations
-    autoreset, threads, first   as for Env.batch
-    tag         True: tell the policy which task it has, by one more number for each group in the observations
-    device      "cpu"
-    Errors: ValueError for no groups, tasks with another dt or other groups of observations, and the errors of Env.batch.
-    """
-    return EnvFleet(groups, seed, dtype, autoreset, threads, first, tag, device)
 
 
 def checked_group(group: Any, k: int) -> int:

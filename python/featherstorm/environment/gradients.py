@@ -13,7 +13,7 @@ import numpy as np
 
 from ..device import HOST, device_of, place
 from .pulling.parts import Place, bar, row_of
-from .pulling.programs import Programs
+from .pulling.passes import Programs
 from .recording import ACTION, DONE, KEY, MEMORY, REWARD, TAKEN, after_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _featherstorm
-from .._robot.law import law_of
+from .._robot.closures import law_of
 from .._robot.mjcf import robot_from_mujoco
 from .._robot.numbers import step_numbers
 from .._robot.steps import step_op

@@ -13,8 +13,7 @@ from .._robot.steps import pass_count
 from .._world.state import SolveQuantities
 from .._world.values import parameter_sizes
 from ..symbols import State, Symbols, is_symbol, symbols, values_of
-from .draws import Draws
-from .memory import Memory, Parameters, columns_of, is_changed, numbers_of, shapes_of, size_of
+from .draws import Draws, Memory, Parameters, columns_of, is_changed, numbers_of, shapes_of, size_of
 from .state import EnvironmentState, beginning
 
 if TYPE_CHECKING:

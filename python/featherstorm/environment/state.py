@@ -1,4 +1,4 @@
-"""The state of an environment's robot as seen by its functions."""
+"""The state of an environment's robot as seen by its functions, with rays for range finders and height scans."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 
 from .. import _featherstorm, _fields
 from .._optional import mujoco
-from .._world.names import number_of
 from .._world.state import SolveQuantities, WorldState, contact_place
-from ..symbols import symbols, values_of
-from .rays import cast
+from .._world.values import compiled, number_of
+from ..symbols import bare, symbols, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +20,26 @@ if TYPE_CHECKING:
     from ..model import Model
     from ..symbols import Symbols
     from ..typing import Names
+
+
+def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
+    """Cast a ray; see EnvironmentState.ray."""
+    m, fields = compiled(x.model), x.instance()
+    position, turn, sizes = fields.geom_xpos(), fields.geom_xmat(), fields.of("geom_size")
+    p, v = np.asarray(point, object), np.asarray(direction, object)
+    if p.shape != (3,) or v.shape != (3,):
+        raise ValueError(f"x.ray: point has shape {p.shape}, direction {v.shape}, expected (3,) each")
+    kind = type(x.q)
+    p, v, found = p.view(kind), v.view(kind), far
+    for name in geoms:
+        _, k = number_of(x.model, "geom", name)
+        if int(m.geom_type[k]) not in _featherstorm.closed_rays:
+            raise ValueError(f"x.ray: geom {name} is no plane, sphere, capsule, ellipsoid, cylinder or box")
+        axes = np.asarray(turn[k], object).reshape(3, 3).view(kind)
+        place = np.asarray(position[k], object).view(kind)
+        given = [[bare(number) for number in y] for y in (sizes[k], axes.T @ (p - place), axes.T @ v)]
+        found = np.minimum(found, symbols([fields.trace.ray(int(m.geom_type[k]), *given)])[0])
+    return found
 
 
 class EnvironmentState(WorldState):

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..typing import ArrayLike, Names
-    from .draws import Draws
-    from .memory import Memory
+    from .draws import Draws, Memory
     from .mirror import Mirror
     from .state import EnvironmentState as State
 

@@ -16,32 +16,13 @@ actuators and anything else that a simulation reads are found by `fit`, through 
 
 from .base import BaseParameters, base_parameters, regressor
 from .exciting import Excitation, exciting
-from .files import to_mujoco
-from .filters import Motion, differentiate, low_pass
 from .fit import Fit, fit
 from .inertias import Inertias, inertias
-from .logs import Log, LogNoise
-from .numbers import Number
-from .parameters import inertial_parameters, is_physical, with_inertias
+from .logs import Log, LogNoise, Motion, Number, differentiate, low_pass
+from .parameters import inertial_parameters, is_physical, to_mujoco, with_inertias
 
 __all__ = [
-    "BaseParameters",
-    "Excitation",
-    "Fit",
-    "Inertias",
-    "Log",
-    "LogNoise",
-    "Motion",
-    "Number",
-    "base_parameters",
-    "differentiate",
-    "exciting",
-    "fit",
-    "inertial_parameters",
-    "inertias",
-    "is_physical",
-    "low_pass",
-    "regressor",
-    "to_mujoco",
-    "with_inertias",
-]
+    "BaseParameters", "Excitation", "Fit", "Inertias", "Log", "LogNoise", "Motion", "Number", "base_parameters",
+    "differentiate", "exciting", "fit", "inertial_parameters", "inertias", "is_physical", "low_pass", "regressor",
+    "to_mujoco", "with_inertias",
+]  # fmt: skip

@@ -12,9 +12,8 @@ import numpy as np
 from .. import ops
 from .._robot.states import random_state
 from .._robot.steps import check_tree
-from .checks import rows_of
+from .checks import on_one_thread, rows_of
 from .parameters import NAMES, link_map
-from .threads import on_one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 
 class Columns(TypedDict, total=False):

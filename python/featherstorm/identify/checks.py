@@ -1,16 +1,33 @@
-"""Checks of arguments, with the caller's name in their messages."""
+"""Checks of arguments, with the caller's name in their messages, and linear algebra on one thread."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def on_one_thread(function: F) -> F:
+    """Return a function during whose calls NumPy's linear algebra has one thread."""
+
+    @functools.wraps(function)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        with threadpool_limits(1, "blas"):
+            return function(*arguments, **options)
+
+    return cast("F", limited)
 
 
 def expect(holds: object, label: str, value: object, expected: str) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..planning import CEM
 from .base import base_parameters, chosen, regressor
-from .checks import expect, positive
-from .threads import on_one_thread
+from .checks import expect, on_one_thread, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
+    from ..typing import Doubles as Floats
     from .base import Columns
-    from .parameters import Floats
 
 FINER = 4  # limits are checked at so many times between two that are evaluated
 PENALTY = 1e3  # of a motion that is not allowed, on the logarithm of the condition number

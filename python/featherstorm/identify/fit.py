@@ -10,17 +10,15 @@ from .._world.values import with_inputs
 from ..operations import difference, integrate
 from ..planning import CEM
 from ..rollout import Rollout
-from .checks import expect, positive
+from .checks import expect, on_one_thread, positive
 from .levenberg import Solution, solve
-from .logs import Log, LogNoise, Segments
-from .numbers import Number, Numbers
-from .threads import on_one_thread
+from .logs import Log, LogNoise, Number, Numbers, Segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..model import Model
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 
 class Fit(NamedTuple):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .parameters import Floats
+    from ..typing import Doubles as Floats
 
 OUTLIER = 2.0  # a segment whose residual is so many times the median's has half the weight
 DAMPINGS = 10.0 ** np.arange(-2, 5)  # factors of the last damping that an iteration tries, together

@@ -7,8 +7,7 @@ actions = policy(obs)
 """
 
 from .policy import Policy
-from .progress import progress
 from .settings import Settings, settings_of
-from .training import Training, resume
+from .training import Training, progress, resume
 
 __all__ = ["Policy", "Settings", "Training", "progress", "resume", "settings_of"]

@@ -9,12 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 STRIDE = 100  # control steps in one call
 UNLIMITED = 1000  # control steps for a task without a time limit

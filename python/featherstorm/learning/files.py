@@ -17,9 +17,7 @@ from .._robot.model_files import expect_file
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
 
 
 PART, LOCK = ".part", "training.lock"

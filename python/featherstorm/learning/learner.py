@@ -11,26 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.mirror import SCALAR, Mirror, joined
-from .acting import Actor
-from .adam import Adam
+from .acting import Actor, Normaliser, moments_of
 from .evaluation import evaluate
-from .network import Network, orthogonal
-from .normaliser import Normaliser, moments_of
+from .network import Adam, Network, made_alike, of_layers, orthogonal
 from .policy import Policy
-from .symmetry import made_alike, of_layers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
+    from ..typing import NumpyArray as Array
+    from .acting import Moments
     from .evaluation import Evaluation
-    from .normaliser import Moments
     from .settings import Settings
 
-    Array = npt.NDArray[Any]
 
 CHUNK = 1024  # samples that a thread processes at a time; the outputs of a layer then fit into the core's cache
 

@@ -1,20 +1,19 @@
-"""A multilayer perceptron with its gradient, in numpy."""
+"""A multilayer perceptron with its gradient, in numpy; the optimiser Adam; networks with mirror symmetry."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..environment.activations import LEARNT
+from ..environment.mirror import Mirror, joined
+from ..environment.networks import LEARNT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
 
 
 class Network:
@@ -92,3 +91,72 @@ def orthogonal(rng: np.random.Generator, sizes: Sequence[int], last: float) -> l
         gain = last if k == len(sizes) - 2 else np.sqrt(2)
         weights += [(gain * u @ v).astype(np.float32), np.zeros(m, np.float32)]
     return weights
+
+
+class Adam:
+    """Adam (Kingma, Ba 2015), on parameters in one contiguous array.
+
+        m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2
+        p <- p - rate (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+
+    numbers   all parameters (n,), float32
+    views     the parameters in their shapes, as views of `numbers`
+    image     mirror of all parameters, under which they are and stay symmetric. None: no symmetry
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Array],
+        rate: float,
+        image: Mirror | None = None,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-5,
+    ) -> None:
+        self.image = image
+        self.numbers = np.concatenate([p.ravel() for p in parameters]).astype(np.float32)
+        self.views = views_of(self.numbers, parameters)
+        self.m, self.v, self.t = np.zeros_like(self.numbers), np.zeros_like(self.numbers), 0
+        self.rate, self.b1, self.b2, self.eps = rate, b1, b2, eps
+
+    def step(self, gradient: Array, most: float) -> None:
+        """Step against a gradient (n,), scaled down if its norm exceeds `most`."""
+        if self.image:
+            gradient = np.float32(0.5) * (gradient + self.image(gradient))
+        norm = float(np.sqrt(np.square(gradient, dtype=np.float64).sum()))
+        g = gradient * np.float32(min(1.0, most / (norm + 1e-8)))
+        self.t += 1
+        self.m += np.float32(1 - self.b1) * (g - self.m)
+        self.v += np.float32(1 - self.b2) * (g * g - self.v)
+        root = np.sqrt(self.v / np.float32(1 - self.b2**self.t)) + np.float32(self.eps)
+        self.numbers -= np.float32(self.rate / (1 - self.b1**self.t)) * self.m / root
+
+
+def views_of(numbers: Array, parameters: Sequence[Array]) -> list[Array]:
+    """Split numbers (n,) into views with the shapes of the parameters."""
+    ends = np.cumsum([p.size for p in parameters])
+    return [x.reshape(p.shape) for x, p in zip(np.split(numbers, ends[:-1]), parameters)]
+
+
+def of_halves(n: int) -> Mirror:
+    """Return the mirror of a hidden layer of n units. Errors: ValueError if n is odd."""
+    if n % 2:
+        raise ValueError(f"mirror: a hidden layer has {n} units, expected an even number")
+    return Mirror(np.roll(np.arange(n), n // 2))
+
+
+def of_layers(given: Mirror, hidden: Sequence[int], made: Mirror) -> Mirror:
+    """Return the mirror of the concatenated weights [W_0, b_0, W_1, ...], W_k (out, in), of a network.
+
+    given, made   mirrors of the input and of the output
+    hidden        sizes of the hidden layers
+    """
+    mirrors = [given, *map(of_halves, hidden), made]
+    return joined(*(part for x, y in itertools.pairwise(mirrors) for part in (y.of_each(x), y)))
+
+
+def made_alike(weights: Sequence[Array], image: Mirror) -> list[Array]:
+    """Make random weights symmetric, without changing their expected size; biases are 0."""
+    flat = np.concatenate([x.ravel() for x in weights])
+    flat = (flat + image(flat)) * np.sqrt(flat.dtype.type(0.5))
+    return views_of(flat, weights)

@@ -18,18 +18,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from .acting import Moments, Normaliser, moments_of
 from .learner import CHUNK, Learner, flat, rows_of
-from .normaliser import Moments, Normaliser, moments_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
     from ..environment.fleet import EnvFleet
+    from ..typing import NumpyArray as Array
     from .settings import Settings
 
-    Array = npt.NDArray[Any]
 
 FASTER, WITHIN = 1.5, (1e-5, 1e-2)  # factor and bounds of the actor's controlled rate
 LEAST_AIM = 0.1  # final fraction of the KL target if it falls

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from ..environment.activations import LEARNT
+from ..environment.networks import LEARNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,17 +172,9 @@ def value_of(settings: Settings, name: str, text: str) -> Any:
 
 # With all penalties a quadruped first learns to stand still, since feet that move near the ground cost most.
 QUADRUPED = Settings(
-    envs=1024,
-    horizon=24,
-    minibatch=6144,
-    discount=0.97,
-    least_noise=-1.5,
-    entropy=0.005,
-    lessons=(0.1, 0.3),
-    lesson=6_000_000,
-    steps=60_000_000,
-    evaluate=60,
-)
+    envs=1024, horizon=24, minibatch=6144, discount=0.97, least_noise=-1.5, entropy=0.005, lessons=(0.1, 0.3),
+    lesson=6_000_000, steps=60_000_000, evaluate=60,
+)  # fmt: skip
 
 TASKS: dict[str, Settings] = {
     "InvertedPendulum-v5": Settings(envs=64, horizon=32, minibatch=512, steps=1_000_000, evaluate=8),
@@ -218,37 +210,16 @@ TASKS: dict[str, Settings] = {
 
 # For SHAC: its gradients need few environments, and only the critic needs exploration.
 GRADIENTS = Settings(
-    algorithm="shac",
-    envs=256,
-    horizon=8,
-    epochs=8,
-    minibatch=512,
-    activation="elu",
-    noise=-1.0,
-    rate=2e-3,
-    critic_rate=2e-3,
-    gradient=1.0,
-    steps=4_000_000,
-)
+    algorithm="shac", envs=256, horizon=8, epochs=8, minibatch=512, activation="elu", noise=-1.0, rate=2e-3,
+    critic_rate=2e-3, gradient=1.0, steps=4_000_000,
+)  # fmt: skip
 
 
 # For SAC, whose updates take most of the time: few environments, small networks, one update for eight steps.
 REPLAYED = Settings(
-    algorithm="sac",
-    envs=64,
-    horizon=2,
-    updates=16,
-    minibatch=256,
-    activation="relu",
-    noise=0.0,
-    rate=1e-3,
-    critic_rate=1e-3,
-    gradient=10.0,
-    reward=1.0,
-    follow=0.02,
-    steps=2_000_000,
-    evaluate=200,
-)
+    algorithm="sac", envs=64, horizon=2, updates=16, minibatch=256, activation="relu", noise=0.0, rate=1e-3,
+    critic_rate=1e-3, gradient=10.0, reward=1.0, follow=0.02, steps=2_000_000, evaluate=200,
+)  # fmt: skip
 
 
 def settings_of(task: str, algorithm: str = "ppo") -> Settings:

@@ -20,11 +20,9 @@ import numpy as np
 from .learner import CHUNK, Learner, flat, rows_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..environment.collecting import Collected
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 OUTLIER = 2.0  # times the median norm of state cotangents; longer ones, such as at a marginal contact, are shortened
 

@@ -12,9 +12,9 @@ except ImportError as error:
     raise ImportError("featherstorm.mujoco needs MuJoCo 4.0 or later: python -m pip install 'mujoco>=4'") from error
 
 from .._fields.table import DATA_FIELDS, MODEL_FIELDS
-from .._robot.law import Rigid
+from .._robot.closures import Rigid
 from . import rollout
+from .arguments import SimulationError, UsageError
 from .batch import Batch
-from .errors import SimulationError, UsageError
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "Rigid", "SimulationError", "UsageError", "rollout"]

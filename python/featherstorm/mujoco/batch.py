@@ -20,15 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import mujoco
 import numpy as np
 
-from .._fields.state import INTEGRATION, USER
-from .._fields.table import ACC, DATA_FIELDS, MODEL_FIELDS
+from .._fields.table import ACC, DATA_FIELDS, INTEGRATION, MODEL_FIELDS, USER
 from ..device import HOST, device_number, device_of
-from .arguments import one, selected, stage_number, steps, whole
+from .arguments import SimulationError, UsageError, one, selected, stage_number, steps, whole
 from .device_calls import CallsOnDevice
-from .errors import SimulationError, UsageError
-from .horizon.recording import Recording
-from .horizon.roll import roll
 from .named import NamedViews
+from .roll import Recording, roll
 from .simulations import Simulations
 from .steps import Steps
 
@@ -38,7 +35,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
     Ids = npt.ArrayLike | None
 
 __all__ = ["DATA_FIELDS", "MODEL_FIELDS", "Batch", "SimulationError"]

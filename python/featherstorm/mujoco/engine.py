@@ -9,13 +9,12 @@ import mujoco
 import numpy as np
 
 from .. import _featherstorm
-from .._fields.apart import SensorsApart
-from .._fields.contacts import is_reading
+from .._fields.apart import Rays, SensorsApart
+from .._fields.constraints import is_reading
 from .._fields.inputs import TABLES, array_name
 from .._fields.kernels import FieldKernels
-from .._fields.rays import Rays
 from .._fields.sensors import open_sensors
-from .._fields.state import Layout
+from .._fields.table import Layout
 from ..model import Model
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._robot.law import Rigid
+    from .._robot.closures import Rigid
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
 
@@ -34,14 +33,9 @@ NO_CLAMP = int(mujoco.mjtDisableBit.mjDSBL_CLAMPCTRL)
 
 # fields of the state by the names of the arrays of a step (host/simulation/world_sequence.h)
 ARRAYS = {
-    "qpos": "q",
-    "qvel": "v",
-    "act": "act",
-    "qacc_warmstart": "qacc",
-    "ctrl": "ctrl",
-    "qfrc_applied": "qfrc_applied",
+    "qpos": "q", "qvel": "v", "act": "act", "qacc_warmstart": "qacc", "ctrl": "ctrl", "qfrc_applied": "qfrc_applied",
     "xfrc_applied": "xfrc_applied",
-}
+}  # fmt: skip
 # the state of the last evaluation of Runge-Kutta's method
 LAST_STAGE = {"qpos": "q_i", "qvel": "v_i", "act": "act_i"}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
 
-from .._fields.state import COMPONENTS
-from .._fields.table import DATA_FIELDS, MODEL_FIELDS
+from .._fields.table import COMPONENTS, DATA_FIELDS, MODEL_FIELDS
 from ..device import DeviceArray
-from .errors import UsageError, nearest
+from .arguments import UsageError, nearest
 
 # kinds of objects, and whether mjData has numbers of them too
 KINDS = {
@@ -135,46 +135,19 @@ class Named:
 
 
 class NamedViews:
-    """The parts of a batch by kind and name or number of an object."""
+    """The parts of a batch by kind and name or number of an object: batch.joint("hinge")."""
 
-    def actuator(self, key: int | str) -> Named:
-        return Named(self, "actuator", key)
-
-    def body(self, key: int | str) -> Named:
-        return Named(self, "body", key)
-
-    def camera(self, key: int | str) -> Named:
-        return Named(self, "camera", key)
-
-    def equality(self, key: int | str) -> Named:
-        return Named(self, "equality", key)
-
-    def geom(self, key: int | str) -> Named:
-        return Named(self, "geom", key)
-
-    def joint(self, key: int | str) -> Named:
-        return Named(self, "joint", key)
-
-    def keyframe(self, key: int | str) -> Named:
-        return Named(self, "keyframe", key)
-
-    def light(self, key: int | str) -> Named:
-        return Named(self, "light", key)
-
-    def material(self, key: int | str) -> Named:
-        return Named(self, "material", key)
-
-    def numeric(self, key: int | str) -> Named:
-        return Named(self, "numeric", key)
-
-    def pair(self, key: int | str) -> Named:
-        return Named(self, "pair", key)
-
-    def sensor(self, key: int | str) -> Named:
-        return Named(self, "sensor", key)
-
-    def site(self, key: int | str) -> Named:
-        return Named(self, "site", key)
-
-    def tendon(self, key: int | str) -> Named:
-        return Named(self, "tendon", key)
+    actuator = partialmethod(Named, "actuator")
+    body = partialmethod(Named, "body")
+    camera = partialmethod(Named, "camera")
+    equality = partialmethod(Named, "equality")
+    geom = partialmethod(Named, "geom")
+    joint = partialmethod(Named, "joint")
+    keyframe = partialmethod(Named, "keyframe")
+    light = partialmethod(Named, "light")
+    material = partialmethod(Named, "material")
+    numeric = partialmethod(Named, "numeric")
+    pair = partialmethod(Named, "pair")
+    sensor = partialmethod(Named, "sensor")
+    site = partialmethod(Named, "site")
+    tendon = partialmethod(Named, "tendon")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._fields.contacts import is_reading
+from .._fields.constraints import is_reading
 from .._fields.kernels import SOLVED
 from .._fields.table import ACC, POS, VEL, parts_of
 from .._memory.named_buffers import Columns, columns_of_array
@@ -15,14 +15,12 @@ from .programs import choose, last_of_runge_kutta
 from .states import BEFORE, States
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from .._fields.kernels import FieldKernels
     from .._memory.named_buffers import NamedBuffers
+    from ..typing import NumpyArray as Array
     from .engine import Engine
     from .storage import Storage
 
-    Array = npt.NDArray[Any]
     NamedColumns = dict[str, Columns]
 
 ALL = (POS, VEL, ACC)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..typing import NumpyArray as Array
     from .engine import Engine
 
-    Array = npt.NDArray[Any]
     Trace = _featherstorm.Trace
 
 NO_AUTORESET = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)

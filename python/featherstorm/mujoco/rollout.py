@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from .._fields.state import USER
+from .._fields.table import USER
 from ..model import tell
+from .arguments import refuse_callbacks
 from .engine import Engine
-from .horizon.recording import Part
-from .horizon.roll import roll
-from .robots import mocap_acts, refuse_callbacks
+from .robots import mocap_acts
+from .roll import Part, roll
 from .steps import Steps
 from .storage import Storage
 from .variants import EQ_ACTIVE, MOCAP, model_key
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Self
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
 
 FULL_PHYSICS = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 CTRL = int(mujoco.mjtState.mjSTATE_CTRL)
@@ -116,32 +117,14 @@ class Rollout:
         if not self.open:
             raise RuntimeError("rollout requested after thread pool shutdown")
         spec = int(control_spec)
+        call = _Call(model, initial_state, control, initial_warmstart, state, sensordata, nstep)
         if not skip_checks:
-            call = _Inferred(
-                model, initial_state, control, spec, nstep, initial_warmstart, state, sensordata, chunk_size
-            )
-            model, nstep, state, sensordata = call.models, call.nstep, call.state, call.sensordata
-            initial_state, control, initial_warmstart = call.initial_state, call.control, call.warmstart
+            call = _inferred(call, spec, chunk_size)
             data = data if isinstance(data, list) else [data]
-        self._check(data, chunk_size, nstep)
-        assert nstep is not None
-        initial = np.asarray(initial_state, np.float64)
-        if nstep and len(initial):
-            controls = None if control is None else np.asarray(control, np.float64)
-            start = None if initial_warmstart is None else np.asarray(initial_warmstart, np.float64)
-            _run(
-                list(model)[: len(initial)],
-                initial,
-                controls,
-                spec,
-                nstep,
-                start,
-                state,
-                sensordata,
-                self.dtype,
-                self.nthread,
-            )
-        return state, sensordata  # type: ignore[return-value]  # None with skip_checks, as MuJoCo has it
+        self._check(data, chunk_size, call.nstep)
+        if call.nstep and len(call.initial_state):
+            _run(call, spec, self.dtype, self.nthread)
+        return call.state, call.sensordata  # None with skip_checks, as MuJoCo has it
 
     def _check(self, data: Any, chunk_size: int | None, nstep: int | None) -> None:
         refuse_callbacks()
@@ -160,67 +143,60 @@ class Rollout:
             raise ValueError("chunk_size must be a positive integer")
 
 
-class _Inferred:
-    """The arrays of a call with their full shapes."""
+class _Call(NamedTuple):
+    """Arguments of a call, by their names in Rollout.rollout."""
 
-    def __init__(
-        self,
-        model: Any,
-        initial_state: Any,
-        control: Any,
-        spec: int,
-        nstep: Any,
-        warmstart: Any,
-        state: Any,
-        sensordata: Any,
-        chunk_size: Any,
-    ) -> None:
-        if spec & ~USER:
-            raise ValueError("control_spec can only contain bits in mjSTATE_USER")
-        for name, value in (("nstep", nstep), ("chunk_size", chunk_size)):
-            if value is not None and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
-                raise ValueError(f"{name} must be an integer")
-        if nstep is not None and nstep < 0:
-            raise ValueError("nstep must be non-negative")
-        if chunk_size is not None and chunk_size <= 0:
-            raise ValueError("chunk_size must be a positive integer")
-        given = {
-            "initial_state": (initial_state, 2),
-            "initial_warmstart": (warmstart, 2),
-            "control": (control, 3),
-            "state": (state, 3),
-            "sensordata": (sensordata, 3),
-        }
-        arrays = {name: _array(name, x, most) for name, (x, most) in given.items() if x is not None}
-        nbatch = _common(0, 1, arrays)
-        models = [model] if isinstance(model, mujoco.MjModel) else list(model)
-        if nbatch == 1:
-            nbatch = len(models)
-        if len(models) not in (1, nbatch):
-            raise ValueError(f"nbatch inferred as {nbatch} but model is length {len(models)}")
-        over_time = {name: x for name, x in arrays.items() if x.ndim == 3}
-        self.nstep = _common(1, 1 if nstep is None else int(nstep), over_time)
-        sizes = [_sizes(m, spec) for m in models]
-        if any(size != sizes[0] for size in sizes):
-            raise ValueError("models are not compatible")
-        nstate, ncontrol, nv, nsensordata = sizes[0]
-        trailing = {
-            "initial_state": nstate, "state": nstate, "control": ncontrol, "initial_warmstart": nv,
-            "sensordata": nsensordata,
-        }  # fmt: skip
-        for name, n in trailing.items():
-            if name in arrays and arrays[name].shape[-1] != n:
-                raise ValueError(f"trailing dimension of {name} must be {n}, got {arrays[name].shape[-1]}")
-        self.models = models * nbatch if len(models) == 1 else models
+    model: Any
+    initial_state: Any
+    control: Any
+    initial_warmstart: Any
+    state: Any
+    sensordata: Any
+    nstep: Any
 
-        def spread(name: str, *shape: int) -> Any:
-            return np.broadcast_to(arrays[name], (*shape, arrays[name].shape[-1])) if name in arrays else None
 
-        self.initial_state = spread("initial_state", nbatch)
-        self.warmstart = spread("initial_warmstart", nbatch)
-        self.control = spread("control", nbatch, self.nstep)
-        self.state = arrays.get("state", np.empty((nbatch, self.nstep, nstate)))
-        self.sensordata = arrays.get("sensordata", np.empty((nbatch, self.nstep, nsensordata)))
+def _inferred(call: _Call, spec: int, chunk_size: Any) -> _Call:
+    """Return the arguments with a model for each rollout, and arrays with their full shapes."""
+    if spec & ~USER:
+        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    for name, value in (("nstep", call.nstep), ("chunk_size", chunk_size)):
+        if value is not None and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
+            raise ValueError(f"{name} must be an integer")
+    if call.nstep is not None and call.nstep < 0:
+        raise ValueError("nstep must be non-negative")
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("chunk_size must be a positive integer")
+    given = call._asdict()
+    dimensions = {"initial_state": 2, "initial_warmstart": 2, "control": 3, "state": 3, "sensordata": 3}
+    arrays = {name: _array(name, given[name], most) for name, most in dimensions.items() if given[name] is not None}
+    nbatch = _common(0, 1, arrays)
+    models = [call.model] if isinstance(call.model, mujoco.MjModel) else list(call.model)
+    if nbatch == 1:
+        nbatch = len(models)
+    if len(models) not in (1, nbatch):
+        raise ValueError(f"nbatch inferred as {nbatch} but model is length {len(models)}")
+    over_time = {name: x for name, x in arrays.items() if x.ndim == 3}
+    nstep = _common(1, 1 if call.nstep is None else int(call.nstep), over_time)
+    sizes = [_sizes(m, spec) for m in models]
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError("models are not compatible")
+    nstate, ncontrol, nv, nsensordata = sizes[0]
+    trailing = {
+        "initial_state": nstate, "state": nstate, "control": ncontrol, "initial_warmstart": nv,
+        "sensordata": nsensordata,
+    }  # fmt: skip
+    for name, n in trailing.items():
+        if name in arrays and arrays[name].shape[-1] != n:
+            raise ValueError(f"trailing dimension of {name} must be {n}, got {arrays[name].shape[-1]}")
+
+    def spread(name: str, *shape: int) -> Any:
+        return np.broadcast_to(arrays[name], (*shape, arrays[name].shape[-1])) if name in arrays else None
+
+    return _Call(
+        models * nbatch if len(models) == 1 else models, spread("initial_state", nbatch), spread("control", nbatch, nstep),
+        spread("initial_warmstart", nbatch), arrays.get("state", np.empty((nbatch, nstep, nstate))),
+        arrays.get("sensordata", np.empty((nbatch, nstep, nsensordata))), nstep,
+    )  # fmt: skip
 
 
 def _array(name: str, x: Any, most: int) -> Array:
@@ -250,19 +226,14 @@ def _sizes(m: Any, spec: int) -> tuple[int, int, int, int]:
     return mujoco.mj_stateSize(m, FULL_PHYSICS), mujoco.mj_stateSize(m, spec), m.nv, m.nsensordata
 
 
-def _run(
-    models: list[Any],
-    initial: Array,
-    control: Array | None,
-    spec: int,
-    nstep: int,
-    warmstart: Array | None,
-    state: Array | None,
-    sensordata: Array | None,
-    dtype: str,
-    nthread: int,
-) -> None:
+def _run(call: _Call, spec: int, dtype: str, nthread: int) -> None:
     """Run rollouts by model; equal models run together."""
+    initial, control, warmstart = (
+        None if x is None else np.asarray(x, np.float64)
+        for x in (call.initial_state, call.control, call.initial_warmstart)
+    )
+    assert initial is not None
+    models, state, sensordata = list(call.model)[: len(initial)], call.state, call.sensordata
     if len(models) != len(initial):
         raise ValueError(f"there are {len(models)} models for {len(initial)} initial states")
     groups: dict[int, tuple[Engine, list[int]]] = {}
@@ -286,7 +257,7 @@ def _run(
         for name, x in senses.items():
             memory.bind(name, x.shape[-1:], engine.unknown)
         part = None if control is None else np.asarray(control[where], dtype)
-        roll(Steps(engine, memory), nstep, part, columns, Part(states, senses, where))
+        roll(Steps(engine, memory), call.nstep, part, columns, Part(states, senses, where))
 
 
 _persistent: Rollout | None = None

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import mujoco
 import numpy as np
 
-from .._fields.state import COMPONENTS, INTEGRATION, KEYS
-from .._fields.table import ACC, DATA_FIELDS, POS, STAGES, VEL
-from .._memory.process import refuse_pickle
+from .._fields.table import ACC, COMPONENTS, DATA_FIELDS, INTEGRATION, KEYS, POS, STAGES, VEL
+from .._memory.arrays import refuse_pickle
 from .._names import Fixed
-from .._robot.law import law_of
+from .._robot.closures import law_of
 from ..device import HOST, device_name, device_number, device_of
 from ..model import tell
-from .arguments import one, selected
-from .errors import SimulationError, UsageError
-from .missing import not_of_this_model, why_not
-from .robots import refuse_callbacks
+from .arguments import SimulationError, UsageError, one, refuse_callbacks, selected
+from .robots import not_of_this_model, why_not
 from .steps import Steps
 from .storage import Storage
 from .variants import Variants
@@ -29,9 +26,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.named_buffers import Columns
+    from ..typing import NumpyArray as Array
     from .engine import Engine
 
-    Array = npt.NDArray[Any]
     Ids = npt.ArrayLike | None
 
 DTYPES = ("float32", "float64")

@@ -1,4 +1,7 @@
-"""The inputs of kernels at the states of a batch: before a step, within it and after it."""
+"""The inputs of kernels at the states of a batch: before a step, within it and after it; delays and histories.
+
+Histories are ring buffers of controls and sensors, the field `history` of the state (core/actuation/histories.h).
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,52 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._fields.inputs import OF_STATE, array_name
+from .._fields.kernels import Output
 from .._memory.named_buffers import Columns
 from .engine import ARRAYS
-from .histories import DELAYED, delayed_controls
-from .programs import begin, look, moved_columns, moved_size
+from .programs import begin, first_bad_control, look, moved_columns, moved_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
+    from .._fields.instance import Instance
+    from .._fields.kernels import Kernel, Outputs
+    from ..typing import NumpyArray as Array
     from .engine import Engine
     from .storage import Storage
 
-    Array = npt.NDArray[Any]
     NamedColumns = dict[str, Columns]
+
+DELAYED, NEXT = "delayed_controls", "history_next"  # outputs of kernels
+
+
+def of_sensors(m: Any) -> bool:
+    """Return True if sensors have histories."""
+    return bool((np.asarray(m.sensor_history)[:, 0] > 0).any())
+
+
+def delayed_controls(engine: Engine) -> Kernel:
+    """Return the kernel of the controls (nu) that act on actuators, from `history`, `time` and `ctrl` of a state."""
+
+    def program(instance: Instance) -> Outputs:
+        ctrl = instance.state("ctrl")
+        given = instance.state("history"), ctrl, instance.state("time"), [instance.slack]
+        found = instance.run("delayed_controls", *given)[0]
+        values = np.where(first_bad_control(engine, ctrl) > len(ctrl) - 0.5, found, 0.0)
+        return [(Output(DELAYED, DELAYED, np.arange(len(values))), values.tolist())]
+
+    return engine.fields.recorded(DELAYED, program)
+
+
+def next_history(engine: Engine) -> Kernel:
+    """Return the kernel of the histories (nhistory) after a step from a state."""
+
+    def program(instance: Instance) -> Outputs:
+        found = instance.history()
+        return [(Output(NEXT, NEXT, np.arange(len(found))), found.tolist())]
+
+    return engine.fields.recorded(NEXT, program)
+
 
 LIVE, BEFORE, BEGUN, AGAIN = "live", "before", "begun", "again"
 
@@ -59,6 +93,10 @@ class States:
     def odd(self) -> Columns:
         """On the host, 1 for simulations with a bad number."""
         return self.memory.columns_for("odd", 1)
+
+    @cached_property
+    def odd_output(self) -> tuple[str, Any, int, int, bool]:
+        return self.odd.named("odd")
 
     @cached_property
     def odd_numbers(self) -> Array:
@@ -177,7 +215,7 @@ class States:
             fields = [memory.field_of_state(name).named(name) for name in ("qpos", "qvel", "ctrl")]
             self.arrays_of["look"] = [x for x in fields if x[3]]
             q = [self.q.named("q")] if engine.quaternions else []
-            self.arrays_of["looked"] = [self.odd.named("odd"), *q]
+            self.arrays_of["looked"] = [self.odd_output, *q]
         if not self.arrays_of["look"]:
             return True
         program = engine.program("look", lambda: look(engine))

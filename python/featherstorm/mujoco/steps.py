@@ -20,7 +20,6 @@ import numpy as np
 
 from .._fields.kernels import FieldKernels
 from .engine import ARRAYS, LAST_STAGE
-from .histories import NEXT, next_history, of_sensors
 from .observing import ALL, Observations
 from .programs import (
     MOVED,
@@ -30,16 +29,14 @@ from .programs import (
     look_after,
     put,
 )  # fmt: skip
-from .states import AGAIN, BEFORE, BEGUN
+from .states import AGAIN, BEFORE, BEGUN, NEXT, next_history, of_sensors
 from .storage import Storage
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from .._memory.named_buffers import Columns
+    from ..typing import NumpyArray as Array
     from .engine import Engine
 
-    Array = npt.NDArray[Any]
     NamedColumns = dict[str, Columns]
 
 
@@ -208,7 +205,7 @@ class Steps(Observations):
         """Return True if steps found a bad number in some fields, on the host; `odd` has their simulations."""
         fields = tuple(name for name, *_ in moved)
         program = self.engine.program(("look after", fields), lambda: look_after(self.engine, fields))
-        program.run(1, self.memory.instances, moved, {}, [self.odd.named("odd")])
+        program.run(1, self.memory.instances, moved, {}, [self.odd_output])
         return bool(self.odd_numbers.any())
 
     def repeat(self, rows: Array, nstep: int, names: list[str]) -> tuple[Array, Storage]:

@@ -9,9 +9,8 @@ import mujoco
 import numpy as np
 
 from .._fields.sensors import rows_of
-from .._fields.state import Layout
-from .._fields.table import INTEGERS
-from .._memory.free import check_memory
+from .._fields.table import INTEGERS, Layout
+from .._memory.arrays import check_memory
 from .._memory.named_buffers import Columns, NamedBuffers, columns_of_array
 from ..device import HOST
 from .programs import CLOCK, WARNING, causes_in, warnings_of
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Array = npt.NDArray[Any]
+    from ..typing import NumpyArray as Array
+
 
 UNTOUCHED = 4.0  # steps on the clock of a simulation on the host before a step; a reset sets them to zero
 

@@ -14,10 +14,9 @@ import mujoco
 import numpy as np
 
 from .._fields.inputs import FRAMES, MOST, PLACES, check_values, is_input, is_read_here, present
-from .._fields.state import KEYS
-from .._fields.table import DATA_FIELDS, MODEL_FIELDS
+from .._fields.table import DATA_FIELDS, KEYS, MODEL_FIELDS
+from .arguments import UsageError, nearest
 from .engine import Engine
-from .errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.named_buffers import Columns
-    from .._robot.law import Rigid
+    from .._robot.closures import Rigid
     from .storage import Storage
 
 
@@ -259,7 +258,8 @@ class Variants:
 
     def check(self) -> None:
         """Raise ValueError for numbers that the engine does not support."""
-        check_values(self.model, self.input_numbers())
+        if self.inputs:
+            check_values(self.model, self.input_numbers())
 
     def expect(self, spec: int) -> None:
         """Set the mjtState bits of fields that may change while an engine runs."""
@@ -326,7 +326,8 @@ class Variants:
 
         These are the fields that are inputs, and their numbers that may be nonzero.
         """
-        for name, now in present({name: self.memory.numpy(self.inputs[name]) for name in self.used}).items():
+        used = {name: self.memory.numpy(self.inputs[name]) for name in self.used}
+        for name, now in present(used).items() if used else ():
             self.there[name] = self.there.get(name, np.zeros_like(now)) | now
         fields = b"".join(
             name.encode() + b"?" + (self.there[name].tobytes() if name in self.there else b"") for name in self.used

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._horizon.prepared import PreparedRollout
-    from .._memory.library import Library
+    from .._memory.host_libraries import Library
     from ..typing import Array, Vector
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from .images import Camera, check_render_mode
-from .infos import last_observations
-from .spaces import action_space, observation_space
+from .gymnasium_env import Camera, check_render_mode
+from .spaces import action_space, copied, last_observations, observation_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +50,7 @@ class StableBaselines3Env(VecEnv):
         self.asked_seed = None
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._reset_options()
-        return own(obs)
+        return copied(obs)
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         self.actions = np.asarray(actions, self.batch.dtype)
@@ -67,7 +66,7 @@ class StableBaselines3Env(VecEnv):
                 infos[i]["terminal_observation"] = last[i]
                 infos[i]["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])
                 infos[i]["episode"] = {"r": float(end["return"][i]), "l": int(end["length"][i]), "t": passed}
-        return own(obs), reward.astype(np.float32), done, infos
+        return copied(obs), reward.astype(np.float32), done, infos
 
     def get_images(self) -> list[Any]:
         if self.render_mode is None:
@@ -94,12 +93,3 @@ class StableBaselines3Env(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
         """Return True for Monitor, since infos has its figures of episodes."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
-
-
-def own(obs: Any) -> Any:
-    """Return observations as copies, row by row."""
-    return (
-        {group: np.array(x, order="C") for group, x in obs.items()}
-        if isinstance(obs, dict)
-        else np.array(obs, order="C")
-    )

@@ -20,8 +20,7 @@ from .velocity_robots import FLOOR, Motor, Scenery, hinges, spec_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 

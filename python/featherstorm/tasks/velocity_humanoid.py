@@ -13,13 +13,12 @@ from ..environment.env import Env
 from ..environment.mirror import AXIAL, COMMAND, SCALAR, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, Scenery, g1_spec
+from .velocity_robots import FLOOR, Weighted, g1_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 
@@ -28,7 +27,7 @@ LEG, ARM = (-0.312, 0.0, 0.0, 0.669, -0.363, 0.0), (0.6, 0.0, 0.0, 0.0)
 STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM)
 
 
-class G1JoystickFlat(Scenery, Env):
+class G1JoystickFlat(Weighted, Env):
     """A humanoid with 29 joints follows a command (vx, vy [m/s], wz [rad/s], axes of its pelvis).
 
     There are 50 control steps a second and 1000 in an episode, each of 10 substeps of 2 ms. Actions (29) set the
@@ -198,10 +197,6 @@ class G1JoystickFlat(Scenery, Env):
             ).sum(),
             "pose": (away**2).sum(),
         }
-
-    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        found = self.terms(x, a, m)
-        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
 
     def after(self, x: State, a: Any, m: Memory, rng: Draws) -> Any:
         touch = self.feet_touch(x)

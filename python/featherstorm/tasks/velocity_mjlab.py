@@ -14,13 +14,12 @@ from ..environment.env import Env
 from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, LEGS, Scenery, hinges, links, sense, solids
+from .velocity_robots import FLOOR, LEGS, Weighted, hinges, links, sense, solids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 
@@ -68,7 +67,7 @@ def go1_spec(timestep: float, drawn: bool = False) -> Any:
     return spec
 
 
-class Go1VelocityFlat(Scenery, Env):
+class Go1VelocityFlat(Weighted, Env):
     """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
 
     There are 50 control steps a second and 1000 in an episode, each of 4 substeps of 5 ms. Actions (12), in the model's
@@ -279,10 +278,6 @@ class Go1VelocityFlat(Scenery, Env):
             "foot_slip": walks * (m.contact * speed2).sum(),
             "soft_landing": walks * (lands * np.sqrt(force2)).sum(),
         }
-
-    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        found = self.terms(x, a, m)
-        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
 
     def metrics(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
         return {"mean_action_acc": np.abs(a - 2 * m.last + m.before).sum() / 12}

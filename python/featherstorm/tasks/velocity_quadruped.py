@@ -13,18 +13,17 @@ from ..environment.env import Env
 from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
 from ..loading import from_mujoco
 from ..symbols import symbols, values_of
-from .velocity_robots import FLOOR, LEGS, Scenery, add_floor, go1_spec, go2_spec, stance_height
+from .velocity_robots import FLOOR, LEGS, Weighted, add_floor, go1_spec, go2_spec, stance_height
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 
 
-class QuadrupedJoystick(Scenery, Env):
+class QuadrupedJoystick(Weighted, Env):
     """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
 
     There are 50 control steps a second and 1000 in an episode, each of 5 substeps of 4 ms. Actions (12), in the model's
@@ -61,15 +60,10 @@ class QuadrupedJoystick(Scenery, Env):
     memory: Mapping[str, Any] = {"command": 3, "renew": 1, "last": 12, "air": 4, "contact": 4, "peak": 4}
     actions = 12
     parameters: tuple[str, ...] = (
-        "geom_friction",
-        "dof_frictionloss",
-        "dof_armature",
-        "body_ipos",
-        "body_mass",
-        "qpos0",
-    )
+        "geom_friction", "dof_frictionloss", "dof_armature", "body_ipos", "body_mass", "qpos0",
+    )  # fmt: skip
 
-    root = "trunk"
+    robot, root = "go1", "trunk"
     timestep = 0.004
     stance: tuple[float, ...] = (0.1, 0.9, -1.8, -0.1, 0.9, -1.8, 0.1, 0.9, -1.8, -0.1, 0.9, -1.8)
     height: float | None = 0.278
@@ -78,12 +72,8 @@ class QuadrupedJoystick(Scenery, Env):
     noise = 1.0
     """Factor of all noise. 0: no noise."""
     noises: Mapping[str, float] = {
-        "linvel": 0.1,
-        "gyro": 0.2,
-        "gravity": 0.05,
-        "joint_pos": 0.03,
-        "joint_vel": 1.5,
-    }
+        "linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5,
+    }  # fmt: skip
     reach = (1.5, 0.8, 1.2)
     moving = (0.9, 0.25, 0.5)
     patience = 5.0
@@ -95,6 +85,15 @@ class QuadrupedJoystick(Scenery, Env):
         "termination": -1.0, "pose": 0.5, "torques": -0.0002, "action_rate": -0.01, "energy": -0.001, "feet_slip": -0.1, "feet_clearance": -2.0,
         "feet_height": -0.2, "feet_air_time": 0.1, "dof_pos_limits": -1.0,
     }  # fmt: skip
+
+    def spec(self, drawn: bool = False) -> Any:
+        spec = go1_spec(self.timestep, drawn) if self.robot == "go1" else go2_spec(self.timestep)
+        self.add_ground(spec)
+        return spec
+
+    def add_ground(self, spec: Any) -> None:
+        """Add the ground to an MjSpec of the robot."""
+        add_floor(spec)
 
     def model(self) -> Model:
         compiled = self.scene()
@@ -204,10 +203,6 @@ class QuadrupedJoystick(Scenery, Env):
             "dof_pos_limits": beyond.sum(),
         }
 
-    def reward(self, x: State, a: Any, m: Memory) -> dict[str, Any]:
-        found = self.terms(x, a, m)
-        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
-
     def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
         left = m.renew - 1.0
         due = left <= 0
@@ -256,26 +251,20 @@ class QuadrupedJoystick(Scenery, Env):
         return {"actor": actor, "critic": critic, "action": joints}
 
 
+class OnGo2:
+    """Numbers of the Unitree Go2, in place of the Go1's. An episode begins with the feet on the ground."""
+
+    robot, root = "go2", "base"
+    stance: tuple[float, ...] = (0.0, 0.9, -1.8) * 4
+    height: float | None = None
+
+
 class Go1JoystickFlat(QuadrupedJoystick):
     """Unitree Go1 on a plane: Playground's Go1JoystickFlatTerrain (QuadrupedJoystick)."""
 
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go1_spec(self.timestep, drawn)
-        add_floor(spec)
-        return spec
 
-
-class Go2JoystickFlat(QuadrupedJoystick):
-    """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers. An episode begins with the feet on the ground."""
-
-    root = "base"
-    stance = (0.0, 0.9, -1.8) * 4
-    height = None
-
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go2_spec(self.timestep)
-        add_floor(spec)
-        return spec
+class Go2JoystickFlat(OnGo2, QuadrupedJoystick):
+    """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers."""
 
 
 def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:

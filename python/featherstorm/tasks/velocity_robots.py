@@ -20,7 +20,7 @@ from .._optional import mujoco
 from ..loading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 LEGS = ("FR", "FL", "RR", "RL")
 FLOOR = "floor"
@@ -143,6 +143,20 @@ class Scenery:
         bodies = data.xipos[np.asarray(m.body_weldid) > 0]
         m.stat.center[:], m.stat.extent = bodies.mean(axis=0), 2 * np.ptp(bodies, axis=0).max()
         return m
+
+
+class Weighted(Scenery):
+    """Base class of tasks whose reward is a weighted sum of terms; terms whose weight is 0 are omitted."""
+
+    weights: Mapping[str, float]
+
+    def terms(self, x: Any, a: Any, m: Any) -> dict[str, Any]:
+        """Return the reward terms, without weights."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `terms`")
+
+    def reward(self, x: Any, a: Any, m: Any) -> dict[str, Any]:
+        found = self.terms(x, a, m)
+        return {name: weight * found[name] for name, weight in self.weights.items() if weight}
 
 
 def spec_of(compiled: Any) -> Any:

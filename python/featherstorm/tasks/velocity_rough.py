@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import mujoco
-from .velocity_quadruped import QuadrupedJoystick, at_random
-from .velocity_robots import FLOOR, go1_spec, go2_spec
+from .velocity_quadruped import OnGo2, QuadrupedJoystick, at_random
+from .velocity_robots import FLOOR
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
 
 HALF, RISE = 20.0, 0.05  # of the field: half its side, height of its highest point above its lowest [m]
 CELLS = 256
@@ -40,15 +39,6 @@ def rocks(cells: int = CELLS, seed: int = 0) -> npt.NDArray[np.float64]:
     return np.asarray((field - field.min()) / np.ptp(field))
 
 
-def add_field(spec: Any) -> None:
-    """Add the height field as the ground, with its lowest point at z = 0."""
-    spec.add_hfield(name="rocks", size=[HALF, HALF, RISE, 1.0], nrow=CELLS, ncol=CELLS, userdata=rocks().ravel())
-    spec.worldbody.add_geom(
-        name=FLOOR, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="rocks", contype=1, conaffinity=0, condim=3, priority=1,
-        friction=[1.0, 0.005, 0.0001],
-    )  # fmt: skip
-
-
 class RoughQuadruped(QuadrupedJoystick):
     """A quadruped on rocks up to 5 cm high, by QuadrupedJoystick's definition.
 
@@ -61,6 +51,14 @@ class RoughQuadruped(QuadrupedJoystick):
     parameters = (*QuadrupedJoystick.parameters, "geom_pos")
     height = 0.35
 
+    def add_ground(self, spec: Any) -> None:
+        """Add the height field, with its lowest point at z = 0."""
+        spec.add_hfield(name="rocks", size=[HALF, HALF, RISE, 1.0], nrow=CELLS, ncol=CELLS, userdata=rocks().ravel())
+        spec.worldbody.add_geom(
+            name=FLOOR, type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="rocks", contype=1, conaffinity=0, condim=3, priority=1,
+            friction=[1.0, 0.005, 0.0001],
+        )  # fmt: skip
+
     def randomise(self, rng: Draws, p: Parameters, m: Memory) -> dict[str, Any]:
         place = at_random(p.geom_pos)
         place[self.floor, :2] = rng.uniform(-AROUND, AROUND, 2)
@@ -70,22 +68,11 @@ class RoughQuadruped(QuadrupedJoystick):
 class Go1JoystickRough(RoughQuadruped):
     """Unitree Go1 on rocks."""
 
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go1_spec(self.timestep, drawn)
-        add_field(spec)
-        return spec
 
-
-class Go2JoystickRough(RoughQuadruped):
+class Go2JoystickRough(OnGo2, RoughQuadruped):
     """Unitree Go2 on rocks."""
 
-    root = "base"
-    stance = (0.0, 0.9, -1.8) * 4
-
-    def spec(self, drawn: bool = False) -> Any:
-        spec = go2_spec(self.timestep)
-        add_field(spec)
-        return spec
+    height = RoughQuadruped.height
 
 
 TASKS = {"Go1JoystickRough": Go1JoystickRough, "Go2JoystickRough": Go2JoystickRough}

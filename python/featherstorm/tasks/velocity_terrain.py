@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import mujoco
-from .velocity_quadruped import QuadrupedJoystick, at_random, join
-from .velocity_robots import add_floor, go1_spec, go2_spec
+from .velocity_quadruped import OnGo2, QuadrupedJoystick, at_random, join
+from .velocity_robots import add_floor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
 
 KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")
@@ -126,14 +125,13 @@ class TerrainQuadruped(QuadrupedJoystick):
     scan_noise = 0.1
     points = SCAN
 
-    def add_ground(self, spec: Any) -> Any:
+    def add_ground(self, spec: Any) -> None:
         floor = add_floor(spec)
         for k in range(BOXES):
             spec.worldbody.add_geom(
                 name=f"box{k}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=[0, 0, BURIED], size=[1, 1, 1], contype=1, conaffinity=0,
                 condim=3, priority=1, friction=floor.friction,
             )  # fmt: skip
-        return spec
 
     def model(self) -> Any:
         found: Any = super().model()
@@ -225,19 +223,9 @@ class TerrainQuadruped(QuadrupedJoystick):
 class Go1JoystickTerrain(TerrainQuadruped):
     """Unitree Go1 on slopes, stairs and among obstacles."""
 
-    def spec(self, drawn: bool = False) -> Any:
-        return self.add_ground(go1_spec(self.timestep, drawn))
 
-
-class Go2JoystickTerrain(TerrainQuadruped):
+class Go2JoystickTerrain(OnGo2, TerrainQuadruped):
     """Unitree Go2 on slopes, stairs and among obstacles."""
-
-    root = "base"
-    stance = (0.0, 0.9, -1.8) * 4
-    height = None
-
-    def spec(self, drawn: bool = False) -> Any:
-        return self.add_ground(go2_spec(self.timestep))
 
 
 def is_kind(kind: Any, k: int) -> Any:

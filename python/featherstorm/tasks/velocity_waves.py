@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import mujoco
-from .velocity_quadruped import QuadrupedJoystick, at_random, join
-from .velocity_robots import FLOOR, LEGS, add_floor, go1_spec, go2_spec
+from .velocity_quadruped import OnGo2, QuadrupedJoystick, at_random, join
+from .velocity_robots import FLOOR, LEGS, add_floor
 from .velocity_terrain import LEVELS, TerrainQuadruped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..environment.draws import Draws
-    from ..environment.memory import Memory, Parameters
+    from ..environment.draws import Draws, Memory, Parameters
     from ..environment.state import EnvironmentState as State
 
 WAVES = 3
@@ -104,13 +103,12 @@ class WaveQuadruped(TerrainQuadruped):
     memory: Mapping[str, Any] = {**QuadrupedJoystick.memory, "levels": 1, "kind": 1, "walked": 4, "waves": (WAVES, 4)}
     kept = ("levels", "kind", "walked", "waves")
 
-    def add_ground(self, spec: Any) -> Any:
+    def add_ground(self, spec: Any) -> None:
         """Add one plane for each foot, which collides only with this foot; the floor collides with nothing."""
         add_floor(spec).contype = 0
         for k, leg in enumerate(LEGS):
             add_floor(spec, name=f"{FLOOR}_{leg}").contype = 1 << k
             spec.geom(leg).conaffinity = 1 << k
-        return spec
 
     def model(self) -> Any:
         found: Any = QuadrupedJoystick.model(self)
@@ -170,19 +168,9 @@ class WaveQuadruped(TerrainQuadruped):
 class Go1JoystickWaves(WaveQuadruped):
     """Unitree Go1 on waves."""
 
-    def spec(self, drawn: bool = False) -> Any:
-        return self.add_ground(go1_spec(self.timestep, drawn))
 
-
-class Go2JoystickWaves(WaveQuadruped):
+class Go2JoystickWaves(OnGo2, WaveQuadruped):
     """Unitree Go2 on waves."""
-
-    root = "base"
-    stance = (0.0, 0.9, -1.8) * 4
-    height = None
-
-    def spec(self, drawn: bool = False) -> Any:
-        return self.add_ground(go2_spec(self.timestep))
 
 
 TASKS = {"Go1JoystickWaves": Go1JoystickWaves, "Go2JoystickWaves": Go2JoystickWaves}

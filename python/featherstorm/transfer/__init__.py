@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 else:
     __getattr__ = at_first_use(
         __name__,
-        {"MujocoEnv": "env", **{name: name for name in ("comparison", "env", "pool", "robustness", "video")}},
+        {"env": "MujocoEnv", **dict.fromkeys(("comparison", "pool", "robustness", "video"), "")},
         ("mujoco", "featherstorm.transfer needs MuJoCo: python -m pip install 'mujoco>=4'"),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._world.names import compiled
+from .._world.values import compiled
 
 if TYPE_CHECKING:
     from ..environment.env import Env

@@ -11,12 +11,11 @@ from .. import viewing
 from .._robot.steps import step_op
 from .._world.values import check_bound
 from ..environment.batch import MOST_COUNT, EnvBatch
+from ..environment.draws import Memory, numbers_of
 from ..environment.kernels import Kernels, engine_of
-from ..environment.memory import Memory, numbers_of
 from ..environment.recording import ACTION, BAD, KEY, MASK, MEMORY, SUMS, TAKEN
 from ..environment.storage import Storage
-from .parameters import write
-from .simulated import Simulated
+from .simulated import Simulated, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,18 +16,7 @@ from .._optional import at_first_use
 __all__ = ["Frames", "Video", "render", "view"]
 
 if TYPE_CHECKING:
-    from .frames import Frames, opengl as opengl, render
-    from .video import Video, check_video as check_video
+    from .frames import Frames, Video, check_video as check_video, opengl as opengl, render
     from .web import view
 else:
-    __getattr__ = at_first_use(
-        __name__,
-        {
-            "Frames": "frames",
-            "opengl": "frames",
-            "render": "frames",
-            "Video": "video",
-            "check_video": "video",
-            "view": "web",
-        },
-    )
+    __getattr__ = at_first_use(__name__, {"frames": "Frames Video check_video opengl render", "web": "view"})

@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 Kind = mujoco.mjtGeom
 ROOM = 1.1  # distance between robots divided by their largest side, so that they can lie down

@@ -13,11 +13,9 @@ from .._robot.model_files import expect_files
 from ..operations import forward_kinematics
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ..model import Model
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 Kind = mujoco.mjtGeom
 THICKNESS = 0.12  # radius of a stick divided by the mean length of links

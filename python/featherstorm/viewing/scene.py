@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from .._world.names import compiled
+from .._world.values import compiled
 from ..environment.batch import EnvBatch
 from ..mujoco import Batch
 from ..operations import forward_kinematics
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..model import Model
+    from ..typing import NumpyArray as Array
 
-    Array = npt.NDArray[Any]
 
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 MOST = 400  # largest number of robots in a picture; MuJoCo's compiler and viewers take seconds for more

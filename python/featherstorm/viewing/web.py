@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 
-from .clock import Clock
 from .scene import scene_of
+from .studio import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

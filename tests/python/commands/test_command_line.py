@@ -13,7 +13,7 @@ import featherstorm as fs
 from featherstorm import viewing
 from featherstorm.__main__ import COMMANDS, main
 from featherstorm.commands import doctor, standing
-from featherstorm.mujoco.errors import SimulationError
+from featherstorm.mujoco.arguments import SimulationError
 
 
 def run(capsys, *arguments):

@@ -11,7 +11,7 @@ import pytest
 
 from featherstorm import _featherstorm
 from featherstorm.__main__ import main
-from featherstorm.commands.report import measure, peers
+from featherstorm.commands.report import measure
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 
@@ -215,14 +215,14 @@ def test_without_other_libraries(tmp_path, monkeypatch):
 def test_pinocchio_is_compared_before_it_is_timed(robot, monkeypatch):
     pytest.importorskip("pinocchio")
     plan = {"instances": 8, "repeats": 2, "sample": 1e-5}
-    assert [what for what, *_ in peers.here(robot, plan)] == [
+    assert [what for what, *_ in measure.here(robot, plan)] == [
         "inverse dynamics",
         "inertia matrix",
         "forward dynamics",
     ]
-    monkeypatch.setattr(peers.operations, "crba", lambda model, q, crba=peers.operations.crba: 1.001 * crba(model, q))
+    monkeypatch.setattr(measure, "crba", lambda model, q, crba=measure.crba: 1.001 * crba(model, q))
     with pytest.raises(ValueError, match="inertia matrices of Pinocchio and ours differ"):
-        peers.here(robot, plan)
+        measure.here(robot, plan)
 
 
 def test_a_robot_of_a_file(tmp_path):

@@ -6,10 +6,9 @@ import pytest
 pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4")
 
 from featherstorm.control import Acrobot, CartPole, Climb, Loop, PushBox, StandUp, Trot, drive
-from featherstorm.control.loop import Recorder
+from featherstorm.control.loop import LoopScene, Recorder
 from featherstorm.control.quadruped import LEGS
 from featherstorm.control.swing_up import from_top
-from featherstorm.control.video import LoopScene
 from featherstorm.tasks.velocity_robots import mjlab_file
 
 

@@ -11,7 +11,7 @@ import fake_cuda
 import featherstorm as fs
 from fake_cuda import needs_device
 from featherstorm import _featherstorm
-from featherstorm._evaluation.together import Together
+from featherstorm._evaluation.groups import Together
 
 BALL = """
 <mujoco model="ball"><option timestep="0.002"/><worldbody><geom type="plane" size="0 0 1"/>

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.environment.activations import LEARNT
+from featherstorm.environment.networks import LEARNT
+from featherstorm.learning.acting import Normaliser
 from featherstorm.learning.network import Network, orthogonal
-from featherstorm.learning.normaliser import Normaliser
 
 N, M = 5, 3
 

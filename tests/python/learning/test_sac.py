@@ -10,8 +10,7 @@ import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.learning import sac
 from featherstorm.learning.network import Network
-from featherstorm.learning.replay import Replay
-from featherstorm.learning.sac import SAC
+from featherstorm.learning.sac import SAC, Replay
 from featherstorm.learning.settings import Settings, settings_of
 from featherstorm.learning.training import Training, resume
 

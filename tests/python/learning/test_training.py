@@ -14,7 +14,7 @@ import pytest
 
 import featherstorm as fs
 from featherstorm.__main__ import main
-from featherstorm._memory import free
+from featherstorm._memory import arrays
 from featherstorm.learning import files, training
 from featherstorm.learning.settings import Settings, of_table, settings_of
 from featherstorm.learning.training import EVALUATED, Training, resume
@@ -316,7 +316,7 @@ def test_a_training_that_needs_more_memory_than_is_free_is_refused_at_once(tmp_p
         assert told.startswith("featherstorm train: train: ") and "GB of memory are needed, and" in told
         assert told.count("\n") == 1
     assert not (tmp_path / "run").exists()
-    monkeypatch.setattr(free, "free_memory", lambda: 10**9)
+    monkeypatch.setattr(arrays, "free_memory", lambda: 10**9)
     with pytest.raises(
         MemoryError, match="20000000 environments: .* GB of memory are needed, and 1 GB are free; make fewer"
     ):

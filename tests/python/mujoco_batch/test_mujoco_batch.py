@@ -18,8 +18,7 @@ sys.path.insert(0, str(HERE))
 from batch_agreement import N, assert_close, batch, model, stirred  # noqa: E402
 from batch_models import FLOATING, MODELS, PENDULUM  # noqa: E402
 
-from featherstorm._fields.state import COMPONENTS  # noqa: E402
-from featherstorm._fields.table import INTEGERS  # noqa: E402
+from featherstorm._fields.table import COMPONENTS, INTEGERS  # noqa: E402
 from featherstorm.mujoco import DATA_FIELDS, Batch  # noqa: E402
 
 

@@ -27,7 +27,7 @@ from touching_models import hard_feet, touching  # noqa: E402
 
 import fake_cuda  # noqa: E402
 from fake_cuda import CUDA, StandardArray, array, needs_device  # noqa: E402
-from featherstorm._fields.state import COMPONENTS  # noqa: E402
+from featherstorm._fields.table import COMPONENTS  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch  # noqa: E402
 

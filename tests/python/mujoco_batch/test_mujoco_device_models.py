@@ -20,7 +20,7 @@ from fake_cuda import CUDA, StandardArray, array, needs_device  # noqa: E402
 from featherstorm._fields.inputs import MOST, OF_STATE, OF_TEXTS, TABLES, is_input  # noqa: E402
 from featherstorm.device import DeviceArray  # noqa: E402
 from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
-from featherstorm.mujoco.device_variants import MOST_MODELS  # noqa: E402
+from featherstorm.mujoco.device_calls import MOST_MODELS  # noqa: E402
 
 WARNING = mujoco.mjtWarning
 FIELDS = ("xpos", "qacc", "sensordata", "qfrc_constraint", "qfrc_passive", "actuator_force", "M", "energy", "nf")

@@ -17,9 +17,9 @@ from states import random_states  # noqa: E402
 from test_world import MODELS as GENERATED, files  # noqa: E402
 from touching_models import MODELS as TOUCHING  # noqa: E402
 
-from featherstorm._fields.state import COMPONENTS  # noqa: E402
+from featherstorm._fields.table import COMPONENTS  # noqa: E402
 from featherstorm.mujoco import DATA_FIELDS, Batch  # noqa: E402
-from featherstorm.mujoco.missing import not_of_this_model  # noqa: E402
+from featherstorm.mujoco.robots import not_of_this_model  # noqa: E402
 
 COUNT = 4
 CLOSE = 1e-8  # of the greatest number of an array

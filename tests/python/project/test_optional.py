@@ -40,6 +40,6 @@ def test_a_missing_dependency_of_a_package_is_not_taken_for_the_package(tmp_path
 def test_fields_need_mujoco_4(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco.batch", None)
     with pytest.raises(ImportError, match=r"MuJoCo 4\.0 or later: python -m pip install 'mujoco>=4'"):
-        _fields.__getattr__("state")
+        _fields.__getattr__("table")
     with pytest.raises(AttributeError, match="has no attribute 'no_such_module'"):
         _ = _fields.no_such_module

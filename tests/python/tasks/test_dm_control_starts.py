@@ -12,8 +12,7 @@ import mujoco
 from dm_control_suite import drawn, load
 
 from featherstorm.tasks.dm_control import TASKS
-from featherstorm.tasks.dm_control.plane import segments_within
-from featherstorm.tasks.dm_control.starts import first_free, joint_positions, untouched
+from featherstorm.tasks.dm_control.suite import first_free, joint_positions, segments_within, untouched
 
 # task -> how many first states of theirs are looked at: of two that begin alike one
 LAWS = {

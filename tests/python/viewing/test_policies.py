@@ -7,8 +7,8 @@ from view_scenes import need_drawing
 
 import featherstorm as fs
 from featherstorm.__main__ import main
-from featherstorm._world.names import compiled
-from featherstorm.commands.view_policy import begin_policy, command
+from featherstorm._world.values import compiled
+from featherstorm.commands.view import begin_policy, command
 from featherstorm.tasks.registry import NAMES
 from featherstorm.tasks.velocity_robots import Scenery
 from featherstorm.viewing.scene import drawn, scene_of
@@ -95,7 +95,7 @@ def test_policies_that_do_not_fit_are_refused(tmp_path, capsys):
 
 
 def test_one_robot_that_walks_away_is_followed(file):
-    from featherstorm.commands.view_policy import camera_of
+    from featherstorm.commands.view import camera_of
 
     options = Options(file)
     assert camera_of(begin_policy(options)[0]) is None

@@ -17,8 +17,8 @@ from view_scenes import BALL, SPINNER, batch
 
 import featherstorm as fs
 from featherstorm import viewing
-from featherstorm.viewing.clock import Clock
 from featherstorm.viewing.scene import One
+from featherstorm.viewing.studio import Clock
 
 
 def free_port():

@@ -6,27 +6,26 @@ import datetime
 import os
 import platform
 import time
+from operator import itemgetter as of
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__, _featherstorm, loading, model as models
 from ..doctor import gpu, version
-from . import measure, peers, plots
-from .page import page, paragraph, quartiles, table
+from . import measure
+from .page import against_batch, against_freedoms, bars, figure, page, paragraph, quartiles, table
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
     from .measure import Plan, Spread
+    from .page import Column
 
 ROBOTS = ["iiwa14", "go2", "atlas"]
 PLAN: Plan = {
-    "ops": ["rnea", "crba", "fd", "step"],
-    "instances": 1024,
-    "repeats": 9,
-    "sample": 4e-3,
+    "ops": ["rnea", "crba", "fd", "step"], "instances": 1024, "repeats": 9, "sample": 4e-3,
     "batches": [1, 4, 16, 64, 256, 1024, 4096, 16384],
-}
+}  # fmt: skip
 QUICK = {**PLAN, "ops": ["rnea", "fd"], "instances": 32, "repeats": 3, "sample": 1e-4, "batches": [1, 16, 64]}
 LIBRARIES = ("numpy", "torch", "jax", "mujoco", "pin")
 
@@ -47,7 +46,7 @@ def main(options: argparse.Namespace) -> None:
     folder = os.path.dirname(os.path.abspath(options.report))
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"--report: there is no folder {folder}")
-    record = peers.read(options.peers) if options.peers else None
+    record = measure.read(options.peers) if options.peers else None
     robots = options.robot or (options.robots.split(",") if options.robots else ROBOTS)
     plan = QUICK if options.quick else PLAN
     text = page("featherstorm: performance report", sections(robots, options, plan, record))
@@ -106,7 +105,10 @@ def machine(model: models.Model, plan: Plan, before: Sequence[float], elapsed: f
         "began, other programs shared caches and clock rate: trust ratios within a table more than single times, and "
         "differences within the quartiles not at all."
     )
-    return [table("Where and when this was measured", ["what", "found"], facts, ["found"], "facts"), paragraph(noise)]
+    return [
+        table("Where and when this was measured", [("what", of(0)), ("found", of(1))], facts, ["found"], "facts"),
+        paragraph(noise),
+    ]
 
 
 def processor() -> str:
@@ -118,83 +120,72 @@ def processor() -> str:
     return names[0] if names else platform.processor() or "unknown"
 
 
+def timed(head: str, times: Callable[[Any], Spread]) -> list[Column]:
+    """Return the columns of a time: its median [ns], and its quartiles."""
+    return [(head, lambda r: median(times(r))), ("quartiles", lambda r: quartiles(times(r)))]
+
+
+def compared(head: str, times: Callable[[Any], Spread], base: Callable[[Any], Spread], over: str) -> list[Column]:
+    """Return the columns of a time beside another one: median [ns], quartiles, and the ratio to the other."""
+    return [*timed(head, times), (over, lambda r: ratio(times(r), base(r)))]
+
+
 def batch(model: models.Model, plan: Plan) -> list[str]:
     rows = measure.batch_sizes(model, plan)
     text = (
         f"{model.name}, {model.nv} degrees of freedom, {model.threads} thread{'s' * (model.threads > 1)}. A call has a "
         "fixed cost, so throughput rises with the instances in it until the vectors are full and all threads have work."
     )
-    figure = plots.figure(
-        plots.against_batch(rows),
+    drawn = figure(
+        against_batch(rows),
         "batch",
         f"Throughput of {model.name} over batch size",
         "Million evaluations per second of each operation in float32 and float64; the table has the numbers.",
     )
-    cells = [
-        (r["op"], r["dtype"], r["instances"], r["ns"]["median"], quartiles(r["ns"]), 1e3 / r["ns"]["median"])
-        for r in rows
-    ]
-    heads = ["operation", "dtype", "instances", "ns per evaluation", "quartiles", "million per second"]
+    columns: list[Column] = [
+        ("operation", of("op")), ("dtype", of("dtype")), ("instances", of("instances")), *timed("ns per evaluation", of("ns")),
+        ("million per second", lambda r: 1e3 / median(r["ns"])),
+    ]  # fmt: skip
     return [
         paragraph(text),
-        figure,
-        table(f"{model.name}: time of an evaluation by batch size", heads, cells, ["dtype"]),
+        drawn,
+        table(f"{model.name}: time of an evaluation by batch size", columns, rows, ["dtype"]),
     ]
 
 
 def freedoms(names: Sequence[str], plan: Plan) -> list[str]:
     rows = measure.freedoms(names, plan)
-    ops = list(dict.fromkeys(row["op"] for row in rows))
-    figure = plots.figure(
-        plots.against_freedoms(rows),
+    drawn = figure(
+        against_freedoms(rows),
         "freedoms",
         "Time of an evaluation over degrees of freedom",
         "A point for each robot and operation, float32, one thread; the table has the numbers.",
     )
-    cells = [(f"{name}", *found(rows, name)) for name in dict.fromkeys(r["robot"] for r in rows)]
+    robots = [[r for r in rows if r["robot"] == name] for name in dict.fromkeys(r["robot"] for r in rows)]
+    columns: list[Column] = [("robot", lambda mine: mine[0]["robot"]), ("freedoms", lambda mine: mine[0]["nv"])]
+    for k, op in enumerate(dict.fromkeys(row["op"] for row in rows)):
+        columns.append((op, lambda mine, k=k: median(mine[k]["ns"])))  # type: ignore[misc]
     return [
         paragraph(f"Every robot, float32, {plan['instances']} instances a call, one thread."),
-        figure,
-        table("Nanoseconds per evaluation, float32, one thread", ["robot", "freedoms", *ops], cells),
+        drawn,
+        table("Nanoseconds per evaluation, float32, one thread", columns, robots),
     ]
-
-
-def found(rows: list[dict[str, Any]], name: str) -> tuple[float, ...]:
-    mine = [r for r in rows if r["robot"] == name]
-    return (mine[0]["nv"], *(r["ns"]["median"] for r in mine))
 
 
 def operations(model: models.Model, plan: Plan) -> list[str]:
     rows = measure.operations(model, plan)
-    cells = [
-        (
-            r["op"] + ("" if r["made"] else "*"),
-            *(f(r["ns"][d]) for d in measure.DTYPES for f in (median, quartiles)),
-            *(r["error"][d] for d in measure.DTYPES),
-            r["summary"],
-        )
-        for r in rows
-    ]
-    heads = [
-        "operation",
-        "float32, ns",
-        "quartiles",
-        "float64, ns",
-        "quartiles",
-        "float32 error",
-        "float64 error",
-        "what it is",
-    ]
+    columns: list[Column] = [("operation", lambda r: r["op"] + ("" if r["made"] else "*"))]
+    for d in measure.DTYPES:
+        columns += timed(f"{d}, ns", lambda r, d=d: r["ns"][d])  # type: ignore[misc]
+    columns += [(f"{d} error", lambda r, d=d: r["error"][d]) for d in measure.DTYPES]  # type: ignore[misc]
+    columns.append(("what it is", of("summary")))
     text = (
         f"{plan['instances']} instances a call, one thread. Errors: the largest difference over instances from the kernels "
         "for any robot in float64, relative to the largest entry of the answer."
     )
     star = [] if all(r["made"] for r in rows) else [paragraph("* kernel for any robot")]
-    return [
-        paragraph(text),
-        table(f"{model.name}: nanoseconds per evaluation", heads, cells, ["what it is"], "wide"),
-        *star,
-    ]
+    found = table(f"{model.name}: nanoseconds per evaluation", columns, rows, ["what it is"], "wide")
+    return [paragraph(text), found, *star]
 
 
 def median(times: Spread) -> float:
@@ -203,49 +194,25 @@ def median(times: Spread) -> float:
 
 def simulation(robots: list[str], options: argparse.Namespace, plan: Plan) -> list[str]:
     rows = measure.simulations(robots, options, plan)
-    cells = [
-        (
-            r["robot"],
-            r["nv"],
-            r["dtype"],
-            median(r["ns"]),
-            quartiles(r["ns"]),
-            1e3 / median(r["ns"]),
-            1e6 / median(r["ns"]),
-            r["bad"],
-        )
-        for r in rows
-    ]
-    heads = [
-        "robot",
-        "freedoms",
-        "dtype",
-        "ns per step",
-        "quartiles",
-        "million steps per second",
-        "times real time, all instances",
-        "not finite",
-    ]
+    columns: list[Column] = [
+        ("robot", of("robot")), ("freedoms", of("nv")), ("dtype", of("dtype")), *timed("ns per step", of("ns")),
+        ("million steps per second", lambda r: 1e3 / median(r["ns"])),
+        ("times real time, all instances", lambda r: 1e6 / median(r["ns"])), ("not finite", of("bad")),
+    ]  # fmt: skip
     text = (
         f"{plan['instances']} instances fall freely from random states, steps of 1 ms, without contacts, on "
         f"{options.threads or os.cpu_count()} threads."
     )
-    return [paragraph(text), table("Simulation.step: time of an instance's step", heads, cells, ["dtype"])]
+    return [paragraph(text), table("Simulation.step: time of an instance's step", columns, rows, ["dtype"])]
 
 
 def derivatives(loaded: Sequence[models.Model], plan: Plan) -> list[str]:
     rows = measure.derivatives(loaded, plan)
-    cells = [
-        (
-            f"{r['robot']}: {r['op']}",
-            median(r["ns"]),
-            *beside(r["vjp"], r["ns"]),
-            *beside(r["jvp"], r["ns"]),
-        )
-        for r in rows
-    ]
-    heads = ["operation", "itself, ns", "vjp, ns", "quartiles", "over itself", "jvp, ns", "quartiles", "over itself"]
-    draw = plots.bars(
+    columns: list[Column] = [
+        ("operation", lambda r: f"{r['robot']}: {r['op']}"), ("itself, ns", lambda r: median(r["ns"])),
+        *compared("vjp, ns", of("vjp"), of("ns"), "over itself"), *compared("jvp, ns", of("jvp"), of("ns"), "over itself"),
+    ]  # fmt: skip
+    draw = bars(
         [m.name for m in loaded],
         {f"{op}_vjp": [ratio(r["vjp"], r["ns"]) for r in rows if r["op"] == op] for op in plan["ops"]},
         "time over the operation's own",
@@ -255,71 +222,56 @@ def derivatives(loaded: Sequence[models.Model], plan: Plan) -> list[str]:
         "op_vjp gives the gradients with respect to all inputs together, op_jvp a directional derivative; float32, "
         f"{plan['instances']} instances a call, one thread. Both include the operation's own work."
     )
-    figure = plots.figure(
+    drawn = figure(
         draw,
         "derivatives",
         "Cost of gradients in times of the operation itself",
         "A bar for each robot and operation; the dashed line is the operation's own time.",
     )
-    return [paragraph(text), figure, table("Derivatives beside the operation itself", heads, cells)]
+    return [paragraph(text), drawn, table("Derivatives beside the operation itself", columns, rows)]
 
 
 def ratio(times: Spread, base: Spread) -> float:
     return median(times) / median(base)
 
 
-def beside(times: Spread, base: Spread) -> tuple[float, str, float]:
-    """Return the cells of a comparison with `base`: time, spread, and ratio to the time of the base."""
-    return median(times), quartiles(times), ratio(times, base)
-
-
 def parameters(name: str, plan: Plan) -> list[str]:
-    rows = measure.parameters(name, plan)
-    cells = [
-        (
-            f"{r['op']}: {', '.join(r['parameters'])}",
-            median(r["constants"]),
-            *beside(r["ns"], r["constants"]),
-        )
-        for r in rows
+    columns: list[Column] = [
+        ("operation: parameters", lambda r: f"{r['op']}: {', '.join(r['parameters'])}"),
+        ("constants, ns", lambda r: median(r["constants"])),
+        *compared("an own value per instance, ns", of("ns"), of("constants"), "over constants"),
     ]
-    heads = ["operation: parameters", "constants, ns", "an own value per instance, ns", "quartiles", "over constants"]
     text = (
         "Numbers of the robot that are inputs, so that every instance has its own (Model.bind), against kernels of which "
         f"they are constants; float32, {plan['instances']} instances a call, one thread."
     )
-    return [paragraph(text), table(f"{os.path.basename(name)}: what parameters cost", heads, cells)]
+    caption = f"{os.path.basename(name)}: what parameters cost"
+    return [paragraph(text), table(caption, columns, measure.parameters(name, plan))]
 
 
 def other_libraries(name: str, record: dict[str, Any] | None, plan: Plan) -> list[str]:
     if record:
-        rows = [
-            (f"{what}: {robot}", *("-" if t is None else t for t in times), best(times))
-            for what, robot, times in peers.recorded(record)
-        ]
+        columns: list[Column] = [("evaluation: robot", lambda r: f"{r[0]}: {r[1]}")]
+        for k, library in enumerate(("Pinocchio", "MuJoCo", "ours, float64", "ours, float32")):
+            columns.append((library, lambda r, k=k: "-" if r[2][k] is None else r[2][k]))  # type: ignore[misc]
+        columns.append(("fastest of them over float64", lambda r: best(r[2])))
         text = (
             f"Measured by bench/peers.py on {record['machine']}, {record['date']}, commit {record['commit']}; load average "
             f"before {record.get('load_before')}, after {record.get('load_after')}. One thread each, answers compared first."
         )
-        heads = [
-            "evaluation: robot",
-            "Pinocchio",
-            "MuJoCo",
-            "ours, float64",
-            "ours, float32",
-            "fastest of them over float64",
-        ]
-        return [paragraph(text), table("Nanoseconds per evaluation", heads, rows)]
-    found = peers.here(name, plan)
+        return [paragraph(text), table("Nanoseconds per evaluation", columns, measure.recorded(record))]
+    found = measure.here(name, plan)
     if isinstance(found, str):
         return [paragraph(found + " For a comparison with compiled programs give --peers a result of bench/peers.py.")]
-    cells = [(what, median(t), quartiles(t), median(u), quartiles(u), ratio(t, u)) for what, t, u in found]
+    columns = [
+        ("evaluation", of(0)), *timed("Pinocchio, ns", of(1)), *timed("ours, float64, ns", of(2)),
+        ("Pinocchio over ours", lambda r: ratio(r[1], r[2])),
+    ]  # fmt: skip
     text = (
         f"Pinocchio {version('pin')} on {name}, called from Python for one state after the other: the call, about half a "
         "microsecond, is in its time. bench/peers.py compares compiled programs. The inertia matrices agreed first."
     )
-    heads = ["evaluation", "Pinocchio, ns", "quartiles", "ours, float64, ns", "quartiles", "Pinocchio over ours"]
-    return [paragraph(text), table(f"{name}: Pinocchio beside featherstorm, float64, one thread", heads, cells)]
+    return [paragraph(text), table(f"{name}: Pinocchio beside featherstorm, float64, one thread", columns, found)]
 
 
 def best(times: Sequence[float | None]) -> str | float:

@@ -9,18 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .acrobot import Acrobot
-from .ball_in_cup import BallInCup
-from .cartpole import Cartpole
-from .cheetah import Cheetah
-from .finger import FingerSpin, FingerTurn
-from .hopper import Hopper
+from .classic import Acrobot, BallInCup, Cartpole, Pendulum, PointMass, Reacher
 from .humanoid import Humanoid
-from .pendulum import Pendulum
-from .point_mass import PointMass
+from .planar import Cheetah, FingerSpin, FingerTurn, Hopper, Walker
 from .quadruped import Quadruped
-from .reacher import Reacher
-from .walker import Walker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

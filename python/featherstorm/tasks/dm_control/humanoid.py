@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .starts import joint_positions, unit, untouched
-from .suite import SuiteTask
+from .suite import SuiteTask, joint_positions, unit, untouched
 from .tolerance import tolerance
 
 if TYPE_CHECKING:
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 STAND = 1.4  # height of the head [m]
@@ -45,13 +43,8 @@ class Humanoid(SuiteTask):
 
     domain, seconds, dt = "humanoid", 25.0, 0.025
     parts: Mapping[str, int] = {
-        "joint_angles": 21,
-        "head_height": 1,
-        "extremities": 12,
-        "torso_vertical": 3,
-        "com_velocity": 3,
-        "velocity": 27,
-    }
+        "joint_angles": 21, "head_height": 1, "extremities": 12, "torso_vertical": 3, "com_velocity": 3, "velocity": 27,
+    }  # fmt: skip
 
     def __init__(self, speed: float, starts: int = 512, **arguments: Any) -> None:
         if int(starts) != starts or starts < 1:

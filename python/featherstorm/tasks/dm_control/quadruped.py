@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._optional import mujoco
-from .starts import unit
-from .suite import SuiteTask, suite_file
+from .suite import SuiteTask, suite_file, unit
 from .tolerance import tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 TOES = ("front_left", "front_right", "back_right", "back_left")
@@ -41,12 +39,8 @@ class Quadruped(SuiteTask):
 
     domain, dt = "quadruped", 0.02
     parts: Mapping[str, int] = {
-        "egocentric_state": 44,
-        "torso_velocity": 3,
-        "torso_upright": 1,
-        "imu": 6,
-        "force_torque": 24,
-    }
+        "egocentric_state": 44, "torso_velocity": 3, "torso_upright": 1, "imu": 6, "force_torque": 24,
+    }  # fmt: skip
 
     def __init__(self, speed: float, **arguments: Any) -> None:
         self.speed = speed

@@ -1,4 +1,4 @@
-"""Base class of the tasks of dm_control's suite: files, episodes and observations."""
+"""Base class of the tasks of dm_control's suite, first states with its distributions, and distances in a plane."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from ...loading import from_mujoco
 from ...symbols import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    import numpy.typing as npt
+
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
     from ...model import Model
 
@@ -101,3 +102,117 @@ def suite_file(name: str) -> str:
 def compiled_file(name: str) -> Any:
     """Return the mujoco.MjModel of a file of the suite."""
     return mujoco.MjModel.from_xml_path(suite_file(name))
+
+
+FREE, BALL, HINGE = 0, 1, 3  # mjtJoint
+
+
+def unit(x: Any) -> Any:
+    return x / np.linalg.norm(x)
+
+
+def joint_positions(m: Any, rng: Any) -> Any:
+    """Draw joint positions q (nq) for a mujoco.MjModel, as the suite does.
+
+    joints with a range      uniform in the range
+    hinges without a range   uniform in -pi to pi
+    slides without a range   as in the file
+    free joints              quaternion x / |x|, x four numbers uniform in 0 to 1. (Uniform orientations would need
+                             normal numbers.)
+    Errors: ValueError for a ball joint, which no task here has.
+    """
+    low, high = np.array(m.qpos0), np.array(m.qpos0)
+    turns = []
+    for joint in range(m.njnt):
+        at, kind = int(m.jnt_qposadr[joint]), int(m.jnt_type[joint])
+        if kind == BALL:
+            raise ValueError(f"joint_positions: {m.joint(joint).name} is a ball joint, expected others")
+        if kind == FREE:
+            low[at + 3 : at + 7], high[at + 3 : at + 7] = 0, 1
+            turns.append(at + 3)
+        elif m.jnt_limited[joint]:
+            low[at], high[at] = m.jnt_range[joint]
+        elif kind == HINGE:
+            low[at], high[at] = -np.pi, np.pi
+    q = rng.uniform(low, high)
+    for at in turns:
+        q = np.concatenate([q[:at], unit(q[at : at + 4]), q[at + 4 :]])
+    return q
+
+
+def first_free(tries: int, draw: Callable[[], Any], touches: Callable[[Any], Any]) -> Any:
+    """Return the first of `tries` draws without contact, or the last draw if all touch.
+
+    If a draw touches with probability p, all touch with probability p^tries. Otherwise the result equals drawing until
+    nothing touches.
+    """
+    found = draw()
+    for _ in range(tries - 1):
+        found = np.where(touches(found), draw(), found)
+    return found
+
+
+def untouched(m: Any, draw: Callable[[np.random.Generator], Any], count: int, seed: int = 0) -> npt.NDArray[Any]:
+    """Draw positions q (count, nq) without contacts, as found by MuJoCo."""
+    rng, data = np.random.default_rng(seed), mujoco.MjData(m)
+    rows: list[npt.NDArray[Any]] = []
+    while len(rows) < count:
+        data.qpos[:] = draw(rng)
+        mujoco.mj_fwdPosition(m, data)
+        if not data.ncon:
+            rows.append(np.array(data.qpos))
+    return np.array(rows)
+
+
+def settled(
+    m: Any, draw: Callable[[np.random.Generator], Any], passes: int, count: int, seed: int = 0
+) -> npt.NDArray[Any]:
+    """Draw states at rest and simulate `passes` steps in MuJoCo without controls. Return (q, v) (count, nq + nv)."""
+    rng, data = np.random.default_rng(seed), mujoco.MjData(m)
+    rows = []
+    for _ in range(count):
+        mujoco.mj_resetData(m, data)
+        data.qpos[:] = draw(rng)
+        mujoco.mj_step(m, data, passes)
+        rows.append(np.concatenate([data.qpos, data.qvel]))
+    return np.array(rows)
+
+
+PLANE = [0, 2]  # x and z
+
+
+def turned(p: Any, angle: Any) -> Any:
+    """Rotate p (2,) from x towards z by an angle [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([c * p[0] - s * p[1], s * p[0] + c * p[1]])
+
+
+def square_to_segment(p: Any, a: Any, b: Any) -> Any:
+    """Return the squared distance of p (2,) from the segment a b, whose length is not 0."""
+    d = b - a
+    r = p - a - d * np.clip(np.dot(p - a, d) / np.dot(d, d), 0.0, 1.0)
+    return np.dot(r, r)
+
+
+def segments_within(reach: float, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Return True if the segments a b and c d are nearer than `reach`.
+
+    If segments do not cross, the nearest points include an end of one of them.
+    """
+    ends = [square_to_segment(p, c, d) for p in (a, b)] + [square_to_segment(p, a, b) for p in (c, d)]
+    near = np.minimum.reduce(np.stack(ends)) < reach * reach
+    crosses = np.logical_and(side(a, b, c) * side(a, b, d) < 0, side(c, d, a) * side(c, d, b) < 0)
+    return np.logical_or(near, crosses)
+
+
+def side(a: Any, b: Any, p: Any) -> Any:
+    """Return a number that is positive if p is to the left of a b."""
+    return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+
+
+def ends_of(capsule: Any) -> tuple[Any, Any]:
+    """Return the ends of a capsule's segment, x and z in the axes of its body."""
+    axes = np.zeros(9)
+    mujoco.mju_quat2Mat(axes, capsule.quat)
+    half = capsule.size[1] * axes.reshape(3, 3)[PLANE, 2]
+    return capsule.pos[PLANE] - half, capsule.pos[PLANE] + half

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from ...loading import load
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
     from ...model import Model
 
@@ -44,24 +44,33 @@ def model_path(xml_file: str) -> str:
     return path
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GymnasiumTask(Env):
-    """A task with a model file, whose actions are the controls of its actuators.
+    """A task with a model file, whose actions are the controls of its actuators. Its fields are arguments by name.
 
     xml_file            a file of Gymnasium, or a path that begins with /, . or ~
     frame_skip          steps of the physics in a control step
     max_episode_steps   control steps after which an episode is truncated. None: never
 
     The physics clips controls to their range, as in MuJoCo; costs use the action as given.
+
     Fields of mjData other than qpos and qvel have the values after mj_step (State.left), and after a reset those of
     mj_forward, as in Gymnasium.
     """
 
+    xml_file: str
+    frame_skip: int
+    max_episode_steps: int | None = 1000
+
     clip = False
 
-    def __init__(self, xml_file: str, frame_skip: int, max_episode_steps: int | None) -> None:
-        if int(frame_skip) != frame_skip or frame_skip < 1:
-            raise ValueError(f"{type(self).__name__}: frame_skip is {frame_skip}, expected a whole number, 1 or more")
-        self.xml_file, self.substeps, self.steps = xml_file, int(frame_skip), max_episode_steps
+    def __post_init__(self) -> None:
+        skip = self.frame_skip
+        if int(skip) != skip or skip < 1:
+            raise ValueError(f"{type(self).__name__}: frame_skip is {skip}, expected a whole number, 1 or more")
+        for name in [name for name in vars(self) if name.endswith("_range")]:
+            setattr(self, name, range_of(name, getattr(self, name)))
+        self.substeps, self.steps = int(skip), self.max_episode_steps
 
     @functools.cached_property
     def robot(self) -> Model:
@@ -97,18 +106,45 @@ class GymnasiumTask(Env):
         return q, rng.normal(0.0, scale, nv) if normal else rng.uniform(-scale, scale, nv)
 
 
-class Travelling(GymnasiumTask):
-    """A task whose reward is a velocity, the difference of `place` over a control step.
+@dataclass(eq=False, repr=False, kw_only=True)
+class Moving(GymnasiumTask):
+    """A task of a robot that may move away from its first place, along `axes` axes.
+
+    reset_noise_scale   of the first state; velocities are normal if `normal` is True (`noisy`)
+    exclude_current_positions_from_observation   True: the place is not observed
+    """
+
+    ctrl_cost_weight: float = 0.1
+    reset_noise_scale: float = 0.1
+    exclude_current_positions_from_observation: bool = True
+
+    axes, normal = 1, False
+
+    @property
+    def skipped(self) -> int:
+        """Number of positions that are not observed."""
+        return self.axes if self.exclude_current_positions_from_observation else 0
+
+    def reset(self, m: Memory, rng: Draws) -> Any:
+        return self.noisy(rng, self.reset_noise_scale, self.normal)
+
+    def observe(self, x: State, m: Memory, rng: Draws) -> Any:
+        return [x.q[self.skipped :], x.v]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Travelling(Moving):
+    """A task whose reward is a velocity, the difference of `place` over a control step, minus the cost of the action.
 
     m.before   `place` at the beginning of the control step (axes) [m]
     metrics    "x_position", "x_velocity", with two axes also "y_position", "y_velocity", "distance_from_origin"
                [m], [m/s]
     """
 
-    axes = 1
+    forward_reward_weight: float = 1.0
 
-    def __init__(self, xml_file: str, frame_skip: int, max_episode_steps: int | None) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.memory = {"before": self.axes}
 
     def place(self, x: State) -> Any:
@@ -124,6 +160,12 @@ class Travelling(GymnasiumTask):
         """Return the mean velocity over the control step, for each axis [m/s]."""
         return (self.place(x) - m.before) / self.control_time
 
+    def reward(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
+        return {
+            "reward_forward": self.forward_reward_weight * self.speed(x, m)[0],
+            "reward_ctrl": -self.ctrl_cost_weight * square(a),
+        }
+
     def metrics(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
         speed = self.speed(x, m)
         if len(speed) == 1:
@@ -137,11 +179,13 @@ class Travelling(GymnasiumTask):
         }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Walking(Travelling):
     """A task with a reward while the robot is healthy. The episode may end when it is not."""
 
-    healthy_reward: float
-    terminate_when_unhealthy: bool
+    healthy_z_range: Range
+    healthy_reward: float = 1.0
+    terminate_when_unhealthy: bool = True
 
     def is_healthy(self, x: State) -> Any:
         """Return a condition, or True if there is none."""

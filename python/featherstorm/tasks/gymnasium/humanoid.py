@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .base import GymnasiumTask, Range, Walking, clipped, inside, range_of, square
+from .base import Moving, Range, Walking, clipped, inside, square
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 INFINITE = float("inf")
 
 
-class Body(GymnasiumTask):
-    """First states and observation of both tasks."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class Body(Moving):
+    """Arguments and observation of both tasks."""
 
-    skipped: int
-    included: tuple[bool, bool, bool, bool]
-    reset_noise_scale: float
+    frame_skip: int = 5
+    reset_noise_scale: float = 1e-2
+    include_cinert_in_observation: bool = True
+    include_cvel_in_observation: bool = True
+    include_qfrc_actuator_in_observation: bool = True
+    include_cfrc_ext_in_observation: bool = True
 
-    def reset(self, m: Memory, rng: Draws) -> Any:
-        return self.noisy(rng, self.reset_noise_scale)
+    axes = 2
 
     def observe(self, x: State, m: Memory, rng: Draws) -> Any:
         fields = (("cinert", 1), ("cvel", 1), ("qfrc_actuator", 6), ("cfrc_ext", 1))
-        more = [x.left(name)[first:] for (name, first), wanted in zip(fields, self.included) if wanted]
+        more = [x.left(name)[k:] for name, k in fields if getattr(self, f"include_{name}_in_observation")]
         return [x.q[self.skipped :], x.v, *more]
 
     def tendons(self, x: State) -> dict[str, Any]:
@@ -41,6 +44,7 @@ class Body(GymnasiumTask):
         return clipped(weight * square(x.left("cfrc_ext")), limits)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Humanoid(Body, Walking):
     """A walking humanoid: Humanoid-v5.
 
@@ -52,41 +56,12 @@ class Humanoid(Body, Walking):
     ends         when unhealthy: height outside healthy_z_range
     """
 
-    axes = 2
-
-    def __init__(
-        self,
-        xml_file: str = "humanoid.xml",
-        frame_skip: int = 5,
-        forward_reward_weight: float = 1.25,
-        ctrl_cost_weight: float = 0.1,
-        contact_cost_weight: float = 5e-7,
-        contact_cost_range: Range = (-INFINITE, 10.0),
-        healthy_reward: float = 5.0,
-        terminate_when_unhealthy: bool = True,
-        healthy_z_range: Range = (1.0, 2.0),
-        reset_noise_scale: float = 1e-2,
-        exclude_current_positions_from_observation: bool = True,
-        include_cinert_in_observation: bool = True,
-        include_cvel_in_observation: bool = True,
-        include_qfrc_actuator_in_observation: bool = True,
-        include_cfrc_ext_in_observation: bool = True,
-        max_episode_steps: int | None = 1000,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.forward_reward_weight, self.ctrl_cost_weight = forward_reward_weight, ctrl_cost_weight
-        self.contact_cost_weight = contact_cost_weight
-        self.contact_cost_range = range_of("contact_cost_range", contact_cost_range)
-        self.healthy_reward, self.terminate_when_unhealthy = healthy_reward, terminate_when_unhealthy
-        self.healthy_z_range = range_of("healthy_z_range", healthy_z_range)
-        self.reset_noise_scale = reset_noise_scale
-        self.skipped = 2 if exclude_current_positions_from_observation else 0
-        self.included = (
-            include_cinert_in_observation,
-            include_cvel_in_observation,
-            include_qfrc_actuator_in_observation,
-            include_cfrc_ext_in_observation,
-        )
+    xml_file: str = "humanoid.xml"
+    forward_reward_weight: float = 1.25
+    contact_cost_weight: float = 5e-7
+    contact_cost_range: Range = (-INFINITE, 10.0)
+    healthy_reward: float = 5.0
+    healthy_z_range: Range = (1.0, 2.0)
 
     def place(self, x: State) -> Any:
         """Return the centre of mass."""
@@ -99,8 +74,7 @@ class Humanoid(Body, Walking):
     def reward(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
         return {
             "reward_survive": self.survival(x),
-            "reward_forward": self.forward_reward_weight * self.speed(x, m)[0],
-            "reward_ctrl": -self.ctrl_cost_weight * square(a),
+            **super().reward(x, a, m),
             "reward_contact": -self.contact_cost(x, self.contact_cost_weight, self.contact_cost_range),
         }
 
@@ -108,6 +82,7 @@ class Humanoid(Body, Walking):
         return {**super().metrics(x, a, m), **self.tendons(x)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HumanoidStandup(Body):
     """A humanoid that lies and is to stand up: HumanoidStandup-v5.
 
@@ -117,34 +92,10 @@ class HumanoidStandup(Body):
     uph_cost_weight   has no effect, as in Gymnasium
     """
 
-    def __init__(
-        self,
-        xml_file: str = "humanoidstandup.xml",
-        frame_skip: int = 5,
-        uph_cost_weight: float = 1,
-        ctrl_cost_weight: float = 0.1,
-        impact_cost_weight: float = 0.5e-6,
-        impact_cost_range: Range = (-INFINITE, 10.0),
-        reset_noise_scale: float = 1e-2,
-        exclude_current_positions_from_observation: bool = True,
-        include_cinert_in_observation: bool = True,
-        include_cvel_in_observation: bool = True,
-        include_qfrc_actuator_in_observation: bool = True,
-        include_cfrc_ext_in_observation: bool = True,
-        max_episode_steps: int | None = 1000,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.uph_cost_weight, self.ctrl_cost_weight = uph_cost_weight, ctrl_cost_weight
-        self.impact_cost_weight = impact_cost_weight
-        self.impact_cost_range = range_of("impact_cost_range", impact_cost_range)
-        self.reset_noise_scale = reset_noise_scale
-        self.skipped = 2 if exclude_current_positions_from_observation else 0
-        self.included = (
-            include_cinert_in_observation,
-            include_cvel_in_observation,
-            include_qfrc_actuator_in_observation,
-            include_cfrc_ext_in_observation,
-        )
+    xml_file: str = "humanoidstandup.xml"
+    uph_cost_weight: float = 1
+    impact_cost_weight: float = 0.5e-6
+    impact_cost_range: Range = (-INFINITE, 10.0)
 
     def reward(self, x: State, a: Any, m: Memory) -> Mapping[str, Any]:
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from .base import GymnasiumTask
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InvertedPendulum(GymnasiumTask):
     """A cart that balances a pole: InvertedPendulum-v5.
 
@@ -24,15 +25,9 @@ class InvertedPendulum(GymnasiumTask):
     ends         when |angle of the pole| > 0.2 rad
     """
 
-    def __init__(
-        self,
-        xml_file: str = "inverted_pendulum.xml",
-        frame_skip: int = 2,
-        reset_noise_scale: float = 0.01,
-        max_episode_steps: int | None = 1000,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.reset_noise_scale = reset_noise_scale
+    xml_file: str = "inverted_pendulum.xml"
+    frame_skip: int = 2
+    reset_noise_scale: float = 0.01
 
     def reset(self, m: Memory, rng: Draws) -> Any:
         return self.noisy(rng, self.reset_noise_scale)
@@ -47,6 +42,7 @@ class InvertedPendulum(GymnasiumTask):
         return [x.q, x.v]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class InvertedDoublePendulum(GymnasiumTask):
     """A cart that balances two poles: InvertedDoublePendulum-v5.
 
@@ -56,16 +52,10 @@ class InvertedDoublePendulum(GymnasiumTask):
     ends         when z <= 1 m; that step has no healthy_reward
     """
 
-    def __init__(
-        self,
-        xml_file: str = "inverted_double_pendulum.xml",
-        frame_skip: int = 5,
-        healthy_reward: float = 10.0,
-        reset_noise_scale: float = 0.1,
-        max_episode_steps: int | None = 1000,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.healthy_reward, self.reset_noise_scale = healthy_reward, reset_noise_scale
+    xml_file: str = "inverted_double_pendulum.xml"
+    frame_skip: int = 5
+    healthy_reward: float = 10.0
+    reset_noise_scale: float = 0.1
 
     def reset(self, m: Memory, rng: Draws) -> Any:
         return self.noisy(rng, self.reset_noise_scale, normal=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from .base import GymnasiumTask, square
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...environment.draws import Draws
-    from ...environment.memory import Memory
+    from ...environment.draws import Draws, Memory
     from ...environment.state import EnvironmentState as State
 
 TRIALS = 24  # draws of the object's position; none fits with probability 7e-11
@@ -29,6 +29,7 @@ class Arm(GymnasiumTask):
         return np.linalg.norm(self.body(x, a) - self.body(x, b))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Reacher(Arm):
     """An arm of two links in a plane, whose tip is to reach a target: Reacher-v5.
 
@@ -38,16 +39,11 @@ class Reacher(Arm):
     begins       with a target uniform in a circle of radius 0.2 m
     """
 
-    def __init__(
-        self,
-        xml_file: str = "reacher.xml",
-        frame_skip: int = 2,
-        reward_dist_weight: float = 1,
-        reward_control_weight: float = 1,
-        max_episode_steps: int | None = 50,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.reward_dist_weight, self.reward_control_weight = reward_dist_weight, reward_control_weight
+    xml_file: str = "reacher.xml"
+    frame_skip: int = 2
+    reward_dist_weight: float = 1
+    reward_control_weight: float = 1
+    max_episode_steps: int | None = 50
 
     def reset(self, m: Memory, rng: Draws) -> Any:
         arm = self.robot.nq - 2
@@ -69,6 +65,7 @@ class Reacher(Arm):
         return [np.cos(angles), np.sin(angles), x.q[2:], x.v[:2], away[:2]]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Pusher(Arm):
     """An arm that pushes an object to a goal: Pusher-v5.
 
@@ -78,18 +75,12 @@ class Pusher(Arm):
     begins       with the object uniform in [-0.3, 0] x [-0.2, 0.2] m about the goal, more than 0.17 m from it
     """
 
-    def __init__(
-        self,
-        xml_file: str = "pusher_v5.xml",
-        frame_skip: int = 5,
-        reward_near_weight: float = 0.5,
-        reward_dist_weight: float = 1,
-        reward_control_weight: float = 0.1,
-        max_episode_steps: int | None = 100,
-    ) -> None:
-        super().__init__(xml_file, frame_skip, max_episode_steps)
-        self.reward_near_weight, self.reward_dist_weight = reward_near_weight, reward_dist_weight
-        self.reward_control_weight = reward_control_weight
+    xml_file: str = "pusher_v5.xml"
+    frame_skip: int = 5
+    reward_near_weight: float = 0.5
+    reward_dist_weight: float = 1
+    reward_control_weight: float = 0.1
+    max_episode_steps: int | None = 100
 
     def reset(self, m: Memory, rng: Draws) -> Any:
         arm = self.robot.nq - 4

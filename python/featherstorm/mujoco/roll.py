@@ -1,7 +1,4 @@
-"""Rollouts as one run of the engine.
-
-The run reads controls before each step and writes states after each; fields follow from these.
-"""
+"""Rollouts of a batch: records, and steps with controls for each, as one run of the engine or step by step."""
 
 from __future__ import annotations
 
@@ -9,22 +6,105 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._fields.kernels import SOLVED
-from ..._fields.table import parts_of
-from ..._memory.named_buffers import NamedBuffers, columns_of_array
-from ..engine import ARRAYS
-from ..observing import ALL, compute, measures_apart
-from ..programs import MOST, MOVED
-from .recording import fresh
+from .._fields.kernels import SOLVED
+from .._fields.sensors import rows_of
+from .._fields.table import INTEGERS, STAGES, parts_of
+from .._memory.named_buffers import NamedBuffers, columns_of_array
+from .engine import ARRAYS
+from .observing import ALL, compute, measures_apart
+from .programs import MOST, MOVED, NO_AUTORESET, NUMBER
+from .steps import Steps
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Iterable, Mapping
 
-    from ..engine import Engine
-    from ..steps import Steps
-    from .recording import Part
+    from ..typing import NumpyArray as Array
+    from .engine import Engine
+    from .simulations import Simulations
+    from .storage import Storage
 
-    Array = npt.NDArray[Any]
+
+class Recording:
+    """Arrays (n, nstep, ...) that a rollout of a batch writes."""
+
+    def __init__(self, batch: Simulations, n: int, nstep: int, record: Iterable[Any], out: Mapping[Any, Array]) -> None:
+        self.arrays: dict[Any, Array] = {}
+        self.states: list[tuple[Array, Array]] = []  # columns of the state, (n, nstep, k)
+        self.fields: dict[str, Array] = {}  # name -> (n, nstep, k)
+        layout = batch._memory.layout
+        for item in record:
+            dtype = batch.dtype
+            if isinstance(item, str):
+                batch.bind(item)  # raises for unknown names
+                shape = np.shape(getattr(batch.template, item))
+                if item == "eq_active":
+                    dtype = batch.template.eq_active.dtype
+                if item in INTEGERS:
+                    dtype = np.dtype(np.int32)
+            else:
+                shape = (len(layout.columns_of(int(item))),)
+            array = given(out, item, (n, nstep, *shape), dtype)
+            flat = array.reshape(n, nstep, int(np.prod(shape)))
+            if isinstance(item, str) and item in STAGES:
+                self.fields[item] = flat
+            else:
+                columns = layout.columns[item] if isinstance(item, str) else None
+                chosen = layout.columns_of(int(item)) if columns is None else np.arange(columns.start, columns.stop)
+                self.states.append((chosen, flat))
+            self.arrays[item] = array
+
+    def of(self, where: Array) -> Part:
+        """Return the records of some of the simulations."""
+        return Part(self.states, {name: x for name, x in self.fields.items() if x.shape[2]}, where)
+
+    def results(self) -> dict[Any, Array]:
+        return self.arrays
+
+
+def given(out: Mapping[Any, Array], item: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the array of a record: the caller's, or a new one."""
+    array = out.get(item)
+    if array is None:
+        return np.empty(shape, dtype)
+    right = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype
+    if not right or not array.flags.c_contiguous or not array.flags.writeable:
+        raise ValueError(f"out[{item!r}] must be a writable C-contiguous {dtype} array of shape {shape}")
+    return array
+
+
+class Part:
+    """Records of the simulations `where` of a recording."""
+
+    def __init__(self, states: list[tuple[Array, Array]], fields: dict[str, Array], where: Array) -> None:
+        self.states, self.fields, self.where = states, fields, where
+
+    def among(self, rows: Array) -> Part:
+        return Part(self.states, self.fields, self.where[rows])
+
+    def write(self, k: int, memory: Storage) -> None:
+        """Record the state after step k."""
+        for columns, array in self.states:
+            found = memory.state[:, columns]
+            if len(columns) and columns[0] == 0:
+                found[:, 0] = memory.time
+            array[self.where, k] = found
+        for name, array in self.fields.items():
+            array[self.where, k] = memory.array(memory.fields[name])
+
+    def repeat(self, k: int) -> None:
+        """Repeat the record of step k in all later ones."""
+        for array in [*(array for _, array in self.states), *self.fields.values()]:
+            array[self.where, k + 1 :] = array[self.where, k][:, None]
+
+
+def fresh(engine: Engine, name: str, n: int, size: int) -> Array:
+    """Allocate a field of n simulations; unsupported sensors are NaN."""
+    field = np.zeros((n, size), engine.dtype)
+    if name == "sensordata":
+        for rows in rows_of(engine.m, engine.unknown):
+            field[:, rows] = np.nan
+    return field
+
 
 DRIVING = ("ctrl", "qfrc_applied", "xfrc_applied")  # fields that may differ from step to step
 MOST_NUMBERS = 1 << 24  # largest size of a run's states at once
@@ -178,3 +258,49 @@ class Whole:
         if self.control is not None:
             r.state[:, self.columns] = self.control[:, -1]
         r.state[:, 0] = r.time
+
+
+def roll(steps: Steps, nstep: int, control: Array | None, columns: Array, part: Part) -> None:
+    """Run nstep steps of the simulations of a storage on the host, as one run or, where one is bad, step by step.
+
+    Bound fields are computed too.
+
+    control   (n, nstep, len(columns)) values of these columns of the state before each step
+    part      records, of fields that are bound
+    """
+    if not roll_as_one(steps, nstep, control, columns, part):
+        before, steps.memory.counted[...] = steps.memory.counted.copy(), 0
+        roll_one_by_one(steps, nstep, control, columns, part)
+        add_warnings(steps, before)
+
+
+def roll_one_by_one(steps: Steps, nstep: int, control: Array | None, columns: Array, part: Part) -> None:
+    """Like `roll`, step by step; a simulation with a warning stops."""
+    memory, going = steps.memory, np.arange(steps.memory.instances)
+    some, names = steps, memory.names()
+    for k in range(nstep):
+        if control is not None:
+            some.memory.state[:, columns] = control[going, k]
+        some.advance(1, names)
+        part.among(going).write(k, some.memory)
+        stopped = some.memory.counted[:, :, NUMBER].any(axis=1)
+        if not stopped.any() and k < nstep - 1:
+            continue
+        part.among(going[stopped]).repeat(k)
+        if some is not steps:
+            memory.put(going, some.memory)
+        going = going[~stopped]
+        if k == nstep - 1 or not len(going):
+            break
+        some = Steps(steps.engine, memory.taken(going))
+
+
+def add_warnings(steps: Steps, before: Array) -> None:
+    """Add new warnings to those before; a simulation that was reset has only the new ones."""
+    counted, resets = steps.memory.counted, not int(steps.engine.m.opt.disableflags) & NO_AUTORESET
+    new = counted[:, :, NUMBER] > 0
+    rows = new.any(axis=1)
+    before[rows & resets] = 0
+    before[:, :, NUMBER] += counted[:, :, NUMBER]
+    counted[:, :, NUMBER] = before[:, :, NUMBER]
+    counted[:, :, 0] = np.where(new, counted[:, :, 0], before[:, :, 0])

@@ -1,1 +1,0 @@
-"""Rollouts of a batch: records, and the execution of the steps."""
