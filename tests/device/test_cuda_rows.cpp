@@ -1,10 +1,10 @@
-// Evaluator::run with arrays on a device: every operation compared with the CPU path,
-// and invalid arrays, models and devices.
+// Evaluator::run with arrays on a device: layouts and streams, and invalid arrays, models and devices. The numbers of
+// every operation are compared in test_every_operation.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
-#include <set>
+#include <vector>
 
 #include "host/engine/cuda_rows.h"
 #include "host/engine/evaluator.h"
@@ -13,8 +13,7 @@
 #include "host/memory/device_graph.h"
 #include "tests/device/control.h"
 #include "tests/support/oracles/op_cases.h"
-#include "tests/support/robots/linkages.h"
-#include "tests/support/tools/op_tolerance.h"
+#include "tests/support/robots/random_robot.h"
 
 namespace featherstorm::test_device_evaluator {
 namespace {
@@ -43,120 +42,42 @@ struct DeviceArray {
   }
 };
 
-// The arrays of one call on the host.
-struct HostCall {
-  std::vector<Buffer> in, out;
-  RunOptions options;
-  std::vector<ArrayRef> refs(const std::vector<Buffer>& side) const {
-    std::vector<ArrayRef> r;
-    for (const Buffer& b : side) r.push_back(b.ref());
-    return r;
-  }
-};
-template <class Op, class Real>
-HostCall host_call(const Model<double>& m, long instances) {
-  HostCall c;
-  for (const OpArray& a : Op::info.in) c.in.emplace_back(precision_of<Real>(), instances, size_of(m, a.shape));
-  for (const OpArray& a : Op::info.out) {
-    c.out.emplace_back(precision_of<Real>(), instances, size_of(m, a.shape));
-    for (int k = 0; k < size_of(m, a.shape); k++)
-      std::fill_n(c.out.back().template component<Real>(k), instances, Real(NAN));
-  }
-  for (long i = 0; i < instances; i++) {
-    const auto inputs = op_inputs<Op>(m, 1000 + i);
-    for (std::size_t k = 0; k < inputs.size(); k++)
-      for (std::size_t d = 0; d < inputs[k].size(); d++) c.in[k].template component<Real>(d)[i] = inputs[k][d];
-  }
-  for (const auto& u : op_uniforms<Op>(m)) c.options.uniforms.insert(c.options.uniforms.end(), u.begin(), u.end());
-  c.options.frame = Op::info.uses_frame ? m.nf - 1 : 0;
-  c.options.repeat = Op::info.carried ? 3 : 1;
-  return c;
-}
-
-template <class Op, class Real> double tolerance() {
-  constexpr bool single = sizeof(Real) == 4;
-  // differences of terms much larger than themselves, because the base carries the whole robot
-  const bool rate = single && Op::info.condition == Condition::plain && Op::info.name.ends_with("_rate");
-  const double fake = rate ? 3e-4 : op_tolerance(Op::info, single);
-  return bound(fake, 4 * fake);
-}
-
-template <class Op, class Real>
-void agrees(Evaluator& e, long instances, Layout layout) {
-  const std::string_view op = Op::info.name;
-  const Model<double>& m = e.robot().model;
-  SCOPED_TRACE(std::string(op) + " " + e.robot().name + (sizeof(Real) == 4 ? " float " : " double ") +
-               std::to_string(instances) + " layout " + std::to_string(static_cast<int>(layout)));
-  HostCall c = host_call<Op, Real>(m, instances);
-  const DeviceStream own_stream(device);
-  std::vector<DeviceArray> in, out;
-  std::vector<ArrayRef> device_in, device_out;
-  for (const Buffer& b : c.in) device_in.push_back(in.emplace_back(b, layout).ref);
-  for (const Buffer& b : c.out) device_out.push_back(out.emplace_back(b, layout).ref);
-  c.options.stream = layout == Layout::by_instances ? own_stream.get() : nullptr;
-  const StandInCounts before = counts_before();
-  e.run(op, device_in, device_out, c.options);
-  if (!real_gpu) {
-    EXPECT_EQ(counts().device, device);
-    EXPECT_GE(counts().launches, before.launches + 1);
-    EXPECT_LE(counts().waits - before.waits, 2) << "the upload of a model waits, nothing else";
-  }
-  e.run(op, c.refs(c.in), c.refs(c.out), c.options);
-  for (std::size_t k = 0; k < c.out.size(); k++) {
-    const ArrayRef expected = c.out[k].ref();
-    Buffer found(precision_of<Real>(), instances, expected.components);
-    copy(device_out[k], found.ref(), c.options.stream);
-    for (long i = 0; i < instances; i++) {
-      double scale = 1e-3;
-      const std::string_view output = e.op(op).out[k].name;
-      // in float the error estimate of a short step is rounding, and the next step depends on it
-      if (sizeof(Real) == 4 && op == "dormand_prince" && (output == "step_next" || output == "error_next")) continue;
-      const bool remains = output == "violation" || output == "missing";  // residuals of the other outputs
-      for (std::size_t other = 0; other < c.out.size(); other++)
-        for (long d = 0; d < e.op(op).out[other].components; d++)
-          if (remains || other == k)
-            scale = std::max(scale, std::abs(double(c.out[other].template component<Real>(d)[i])));
-      for (long d = 0; d < expected.components; d++)
-        ASSERT_NEAR(found.component<Real>(d)[i], c.out[k].template component<Real>(d)[i],
-                    scale * (tolerance<Op, Real>()));
-    }
-  }
-}
-enum class Rows { All, Closures };
+// The forces of rnea, with all arrays in one layout.
 template <class Real>
-void every_op_agrees(const Robot& robot, std::vector<long> sizes, std::vector<Layout> layouts, Rows rows = Rows::All) {
-  Evaluator e(robot, {.assemble = false});  // the kernels for any robot on both sides; nothing is traced
-  for (long n : sizes)
-    for (Layout layout : layouts)
-      for_every_op([&](auto op, int) {
-        using Op = decltype(op);
-        constexpr bool closure = Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling;
-        if ((rows == Rows::All || closure) && on_device<Op>(robot.model)) agrees<Op, Real>(e, n, layout);
-      });
-}
-Robot all_joints(unsigned seed, int bodies) {
-  RandomOptions o;
-  o.bodies = bodies, o.floating = true;
-  o.types.pop_back();  // no user-defined joints
-  return random_robot(seed, o);
-}
-
-TEST(CudaRows, AgreesWithTheCpuForEveryOperationInFloat) {
-  every_op_agrees<float>(load("go2"), {67}, {Layout::by_instances});
-  every_op_agrees<float>(load("go2"), {1, 3}, {Layout::by_components, Layout::backwards});
-  every_op_agrees<float>(load("iiwa14"), {3}, {Layout::by_components});
-  every_op_agrees<float>(load("atlas"), {3}, {Layout::by_components});
-}
-TEST(CudaRows, AgreesWithTheCpuForEveryOperationInDouble) {
-  every_op_agrees<double>(load("go2"), {1, 3}, {Layout::by_components, Layout::by_instances, Layout::backwards});
-  every_op_agrees<double>(all_joints(3, 9), {35}, {Layout::by_components});
+std::vector<Real> forces(Evaluator& e, long instances, Layout layout) {
+  const Model<double>& m = e.robot().model;
+  const DeviceStream own_stream(device);
+  std::vector<DeviceArray> arrays;
+  for (const int components : {m.nq, m.nv, m.nv, m.nv}) {
+    const Buffer host(precision_of<Real>(), instances, components);
+    for (long i = 0; i < instances; i++)
+      for (int c = 0; c < components; c++) {
+        const auto k = arrays.size();
+        host.component<Real>(c)[i] = k < 3 ? static_cast<Real>(op_inputs<OpRnea>(m, 1000 + i)[k][c]) : Real(NAN);
+      }
+    arrays.emplace_back(host, layout);
+  }
+  void* stream = layout == Layout::by_instances ? own_stream.get() : nullptr;
+  const StandInCounts before = counts_before();
+  e.run("rnea", {arrays[0].ref, arrays[1].ref, arrays[2].ref}, {arrays[3].ref}, {.stream = stream});
+  if (!real_gpu) EXPECT_LE(counts().waits - before.waits, 2) << "the upload of a model waits, nothing else";
+  Buffer found(precision_of<Real>(), instances, m.nv);
+  copy(arrays[3].ref, found.ref(), stream);
+  std::vector<Real> all;
+  for (int c = 0; c < m.nv; c++) all.insert(all.end(), found.component<Real>(c), found.component<Real>(c) + instances);
+  return all;
 }
 
-TEST(CudaRows, AgreesWithTheCpuOnClosedRobots) {
-  for (const Robot& r : {closed_robot(four_bar()), closed_robot(parallel_leg()), gripper()}) {
-    // some of their other operations are singular: a planar mechanism in space
-    every_op_agrees<double>(r, {1, 67}, {Layout::by_components, Layout::backwards}, Rows::Closures);
-    every_op_agrees<float>(r, {17}, {Layout::by_components}, Rows::Closures);
+TEST(CudaRows, TheLayoutOfArraysChangesNoBit) {
+  Evaluator e(load("go2"), {.assemble = false});
+  for (const long n : {1, 3, 67}) {
+    const auto single = forces<float>(e, n, Layout::by_components);
+    const auto in_double = forces<double>(e, n, Layout::by_components);
+    ASSERT_TRUE(std::isfinite(single.back()));
+    for (const Layout layout : {Layout::by_instances, Layout::backwards}) {
+      EXPECT_EQ(forces<float>(e, n, layout), single) << n;
+      EXPECT_EQ(forces<double>(e, n, layout), in_double) << n;
+    }
   }
 }
 

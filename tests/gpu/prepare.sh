@@ -30,7 +30,7 @@ prepare() {
   rm -f "$out"/{programs,peers}.tar.xz* "$out/info.txt"
 
   local targets=(test_device featherstorm_cpu_{base,base_world,book} bench_peer_featherstorm _featherstorm)
-  targets+=(gpu_{specialised,ceilings,rollouts,bench})
+  targets+=(gpu_{specialised,ceilings})
   if ((fake_cuda)); then
     targets+=(fake_cuda fake_cuda_nvrtc)
   else
@@ -103,7 +103,7 @@ gather_programs() {
   local to=$1 name file
   mkdir -p "$to"/{bin,lib,python}
   cp -R "$root/host/robots" "$to/robots" && rm -f "$to"/robots/*.{cpp,h}
-  cp "$build"/bin/{test_device,gpu_{specialised,ceilings,rollouts,bench},bench_peer_featherstorm} "$to/bin/"
+  cp "$build"/bin/{test_device,gpu_{specialised,ceilings},bench_peer_featherstorm} "$to/bin/"
   cp "$build"/lib/libfeatherstorm_cpu_*.so "$to/lib/"
   if ((fake_cuda)); then
     cp "$build"/lib/fake_cuda/lib{featherstorm_cuda,nvrtc}.so "$to/lib/"
@@ -123,14 +123,12 @@ gather_programs() {
 # Kernels of robots that are timed, for the cache: the same compiler finds them there. Others are made on the GPU
 # machine.
 compile_kernels() {
-  local architecture program
+  local architecture
   mkdir -p "$1/cache" && chmod 700 "$1/cache"
   for architecture in ${architectures//,/ }; do
-    for program in gpu_specialised gpu_rollouts; do
-      FEATHERSTORM_CACHE=$1/cache FEATHERSTORM_BACKENDS=$1/lib FEATHERSTORM_ROBOTS=$1/robots \
-        "$1/bin/$program" compile "${architecture#sm_}" >"$build/compile_$program.txt" 2>&1 ||
-        echo "$program compile ${architecture#sm_} failed: $(tail -1 "$build/compile_$program.txt")" >&2
-    done
+    FEATHERSTORM_CACHE=$1/cache FEATHERSTORM_BACKENDS=$1/lib FEATHERSTORM_ROBOTS=$1/robots \
+      "$1/bin/gpu_specialised" compile "${architecture#sm_}" >"$build/compile_specialised.txt" 2>&1 ||
+      echo "gpu_specialised compile ${architecture#sm_} failed: $(tail -1 "$build/compile_specialised.txt")" >&2
   done
 }
 

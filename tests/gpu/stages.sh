@@ -62,8 +62,6 @@ stage_fast() {
   record_clocks "$out/clocks.csv"
   timed ceilings.csv 70 ceilings
   timed specialised_kernels.csv 280 specialised "$out/dispatch.csv"
-  timed rollouts.csv 80 rollouts
-  timed run_time_kernels.csv 70 bench
   stop_clocks
 }
 # timed FILE SECONDS NAME ARGUMENTS...: a program that stops in time, after its most valuable cases

@@ -1,10 +1,13 @@
 // The batched contact texts with packs, traced, as the body of a real loop and in the form of device code.
+#include <gtest/gtest.h>
+
 #include "core/contact/contact_step.h"
 #include "core/contact/soft_surface.h"
 #include "core/scalar/pack.h"
+#include "core/trace/evaluate.h"
 #include "cuda/kernels/device_model.h"
 #include "tests/support/robots/contact_robots.h"
-#include "tests/support/tools/every_scalar.h"
+#include "tests/support/tools/tolerance.h"
 
 namespace featherstorm::test_contact_batched {
 namespace {
@@ -41,19 +44,6 @@ void step_of(const M& m, const C& contacts, const In& in, Out out) {
   for (int k = 0; k < nr; k++) out[k] = in[4][k];
   contact_step(m, contacts, in[0], in[1], Drive{in[2], none, none, none}, in[3], s, c, 6, 2, out, out + nr,
                out + nr + m.nq);
-}
-
-TEST(ContactStepText, IsTheSameForEveryScalar) {
-  for (unsigned seed : {2u, 5u}) {
-    const Case c = random_case(seed, 3);
-    const Model<double>& m = c.robot.model;
-    const Numbers lambda(9, 0.05);
-    expect_every_scalar(m, {c.s.q, c.s.v, c.s.tau, c.s.f_ext, lambda}, 9 + m.nq + m.nv, 2e-3,
-                        [&](const auto& m, const auto& in, auto out) {
-                          using P = typename std::remove_cvref_t<decltype(m)>::Number;
-                          step_of(m, cast<P>(c.contacts), in, out);
-                        });
-  }
 }
 
 // Instances in different states of contact share a pack: each must be what it is alone.

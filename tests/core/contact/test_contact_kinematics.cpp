@@ -1,8 +1,9 @@
+#include <gtest/gtest.h>
+
 #include "core/contact/contact_kinematics.h"
 #include "core/kinematics/jacobian.h"
 #include "core/scalar/pack.h"
 #include "tests/support/robots/contact_robots.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_contact_kinematics {
 namespace {
@@ -217,19 +218,6 @@ TEST(Contacts, RefusesWhatCannotBe) {
   expect_error("expected both or none", [](ContactSpec& c) { c.half_x = 1; });
   expect_error("not larger", [](ContactSpec& c) { c.surface = Surface::Cavity, c.radius = 0.05; });
   expect_error("two points", [](ContactSpec& c) { c.surface = Surface::Sphere, c.radius_s = 0; });
-}
-
-TEST(ContactKinematics, IsTheSameForEveryScalar) {
-  for (unsigned seed : {3u, 4u}) {
-    const Case c = random_case(seed);
-    const int n = 6 * c.robot.model.nv * 3 + 24;
-    expect_every_scalar(c.robot.model, {c.s.q, c.s.v}, n, 2e-5, [&](const auto& m, const auto& in, auto out) {
-      using P = typename std::remove_cvref_t<decltype(m)>::Number;
-      const auto contacts = cast<P>(c.contacts);
-      contact_rows(m, contacts, in[0], 3, out, out + 6, out + 12);
-      contact_rates(m, contacts, in[0], in[1], out + n - 12, out + n - 6);
-    });
-  }
 }
 
 }  // namespace

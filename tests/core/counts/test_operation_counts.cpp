@@ -13,7 +13,7 @@
 #include "core/program/count.h"
 #include "core/program/order.h"
 #include "core/reference/dynamics/planar_rnea.h"
-#include "tests/support/robots/screw_tree.h"
+#include "tests/support/robots/screw_chain.h"
 #include "tests/support/tools/counting.h"
 #include "tests/support/tools/traced_counts.h"
 
@@ -24,7 +24,7 @@ using namespace testing;
 
 constexpr Zeros<Expr> none;
 
-Model<double> chain(int n) { return regrouped(slid(turned(screw_tree(chain_parents(n), 5).robot.model))); }
+Model<double> chain(int n) { return regrouped(slid(turned(screw_chain(n, 5).robot.model))); }
 
 struct Cost {
   int mul, add;
@@ -100,7 +100,7 @@ TEST(OperationCounts, ForwardDynamics) {
 // n^3/6 + 3 n^2/2 - 2n/3 and n^3/6 + n^2 - 7n/6, a reciprocal times an entry counted as the division it stands for.
 TEST(OperationCounts, FactorAndSolutionAreThoseOfTable101) {
   for (int n = 1; n <= 12; n++) {
-    const ScrewTree t = screw_tree(chain_parents(n));
+    const ScrewChain t = screw_chain(n);
     const Model<double>& m = t.robot.model;
     std::vector<double> q(n, 0.3), H(m.nh);
     crba(m, q.data(), H.data());

@@ -72,30 +72,6 @@ TEST(OperationCountsSpatial, RotationsByRows) {
   EXPECT_EQ(cost([&] { (void)conjugate(E, S); }), (Operations{30, 45}));
 }
 
-template <class T>
-std::vector<T> numbers(const ArticulatedInertia<T>& J) {
-  std::vector<T> all{J.I.xx, J.I.xy, J.I.xz, J.I.yy, J.I.yz, J.I.zz, J.M.xx, J.M.xy, J.M.xz, J.M.yy, J.M.yz, J.M.zz};
-  for (int i = 0; i < 9; i++) all.push_back(J.H(i / 3, i % 3));
-  return all;
-}
-// I^a of a revolute joint about z: row and column 3 are zero.
-ArticulatedInertia<Expr> without_axis(const std::vector<Expr>& x) {
-  const Expr o(0);
-  return {{x[0], x[1], o, x[2], o, o},
-          rows<Expr>(x[3], x[4], x[5], x[6], x[7], x[8], o, o, o),
-          {x[9], x[10], x[11], x[12], x[13], x[14]}};
-}
-
-// The zeros of I^a fold here as they do in axial screws (TableA5.ZerosOfTheApparentInertiaFoldAway), with (c, s) alone
-// and an origin anywhere, which takes 83m + 78a where the book's pair takes 62m + 65a.
-TEST(OperationCountsSpatial, TheZerosOfArticulatedInertiasFold) {
-  const Counts own = traced(17, [](const std::vector<Expr>& x) {
-    const auto turned = rotate(RotationZ<Expr>{x[15], x[16]}, without_axis(x));
-    return numbers(apply_transpose(RotationX<double>{std::cos(0.7), std::sin(0.7)}, Vec3d{0.4, 0.2, 0.3}, turned));
-  });
-  EXPECT_LE(own.flops(), 83 + 78) << own.mul << "m + " << own.add << "a";
-}
-
 // tau = (v x I v) . s, RBDA Table 10.3: 29 operations as written, 5 after simplification; the optimum is 0.1 v1 v2.
 TEST(OperationCountsSpatial, SymbolicSimplificationOfTheBooksExample) {
   const auto torque = [](const auto& v, const auto& I, const auto& s) { return dot(cross(v, I * v), s); };

@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/derivatives/fd_derivatives.h"
 
 #include "core/derivatives/fd_linearization.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_fd_derivatives {
 namespace {
@@ -115,28 +116,6 @@ TEST(FdLinearization, PredictsHowNeighbouringMotionsPart) {
         EXPECT_EQ(B.topRows(n).norm(), 0);
       },
       30);
-}
-
-TEST(FdDerivatives, AreTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 4; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 3, o.floating = seed % 2 == 0, o.armature = 1;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int nv = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v, s.tau, s.f_ext}, nv + 3 * nv * nv, 1e-3,
-                        [](const auto& m, const auto& in, auto out) {
-                          const int n = m.nv * m.nv;
-                          const auto first = out + m.nv;
-                          fd_derivatives(m, in[0], in[1], in[2], in[3], out, first, first + n, first + 2 * n);
-                        });
-    expect_every_scalar(robot.model, {s.q, s.v, s.tau, s.f_ext}, nv + 6 * nv * nv, 1e-3,
-                        [](const auto& m, const auto& in, auto out) {
-                          const auto A = out + m.nv, B = A + 4 * m.nv * m.nv;
-                          fd_linearization(m, in[0], in[1], in[2], in[3], out, A, B);
-                        });
-  }
 }
 
 }  // namespace

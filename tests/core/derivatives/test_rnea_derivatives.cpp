@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/derivatives/rnea_derivatives.h"
 
 #include "core/dynamics/rnea.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_rnea_derivatives {
 namespace {
@@ -91,42 +92,6 @@ TEST(RneaDerivatives, StayAccurateFarFromTheWorldsOrigin) {
         EXPECT_NEAR(by_q[i * m.nv + k], d.by_q(i, k), 2e-5 * scale(d.by_q));
         EXPECT_NEAR(by_qd[i * m.nv + k], d.by_qd(i, k), 2e-5 * scale(d.by_qd));
       }
-  }
-}
-
-TEST(RneaDerivatives, TurnNothingByHeadingOfAFloatingRobot) {
-  // gravity along z: turning the whole robot about z changes no joint force, only the base's in world axes
-  RandomOptions o;
-  o.floating = true, o.roots = 0;
-  for (unsigned seed = 1; seed <= 10; seed++) {
-    RobotSpec spec = random_spec(seed, o);
-    spec.gravity = {0, 0, -9.81};
-    const Robot robot = build(spec);
-    const Model<double>& m = robot.model;
-    State s = random_state(robot, seed);
-    for (int k = 0; k < 3; k++) s.v[k] = s.a[k] = 0;  // the base's origin rests
-    const Derivatives d = analytic(m, s, false);
-    // z of the world in the base's axes is the last row of its rotation
-    const Mat3d R = matrix(quaternion_at<double>(s.q, 3));
-    Eigen::VectorXd u = Eigen::VectorXd::Zero(m.nv);
-    for (int k = 0; k < 3; k++) u(3 + k) = R(2, k);
-    const Eigen::VectorXd change = d.by_q * u;
-    EXPECT_LT(change.tail(m.nv - 3).cwiseAbs().maxCoeff(), 1e-12 * scale(d.by_q));
-  }
-}
-
-TEST(RneaDerivatives, AreTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 5, o.floating = seed % 2 == 0;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int nv = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v, s.a, s.f_ext}, 2 * nv * nv, 3e-5,
-                        [](const auto& m, const auto& in, auto out) {
-                          rnea_derivatives(m, in[0], in[1], in[2], in[3], out, out + m.nv * m.nv);
-                        });
   }
 }
 

@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/floating_base.h"
 #include "core/kinematics/energy.h"
@@ -5,7 +7,6 @@
 #include "core/reference/dynamics/hybrid_aba.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_floating_base {
 namespace {
@@ -89,19 +90,6 @@ TEST(FloatingBase, EquationOfMotionHoldsForForwardDynamics) {
   });
 }
 
-// Armature has no weight.
-TEST(FloatingBase, UniformGravityChangesTheBaseAccelerationAlone) {
-  for_floating_robots<false>([](const Case& c) {
-    const Vec3d g(1.5, -7, 3);
-    Model<double> m = c.model();
-    m.gravity = m.gravity + g;
-    const Numbers a = call_articulated_bodies(c.model(), c.state.q, c.state.v, c.state.tau, c.state.f_ext);
-    Numbers b = call_articulated_bodies(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
-    for (int k = 0; k < 3; k++) b[k] -= g(k);
-    EXPECT_LT(force_error(c, b, a), tolerance<double>("aba"));
-  });
-}
-
 TEST(FloatingId, IsUndoneByForwardDynamicsAndAgreesWithHybridDynamics) {
   for_floating_robots([](const Case& c) {
     const Model<double>& m = c.model();
@@ -160,27 +148,6 @@ TEST(FloatingJacobian, IsTheVelocityThatJointsGiveAFrameAtZeroMomentum) {
       EXPECT_LT((J * qd - vector(expected)).norm(), 1e-11 * (1 + vector(expected).norm()));
     }
   });
-}
-
-TEST(FloatingBase, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 5, o.floating = true, o.roots = 0;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int nv = robot.model.nv, n = nv - 6, size = 36 + 12 * n + 6 + n * n + n + 2 * nv;
-    const auto all = [&](const auto& m, const auto& in, auto out) {
-      auto I0 = out, F = I0 + 36, J = F + 6 * n, p0 = J + 6 * n, H = p0 + 6, C = H + n * n, qdd = C + n;
-      floating_inertia(m, in[0], I0, F);
-      floating_bias(m, in[0], in[1], in[3], p0, C);
-      for (int k = 0; k < n * n; k++) H[k] = C[k % n] * C[k / n];
-      floating_reduce(n, I0, F, p0, H, C);
-      floating_jacobian(m, in[0], m.nf - 1, J);
-      floating_id(m, in[0], in[1], in[2], in[3], qdd, qdd + nv);
-    };
-    expect_every_scalar(robot.model, {s.q, s.v, s.a, s.f_ext}, size, 2e-4, all);
-  }
 }
 
 }  // namespace

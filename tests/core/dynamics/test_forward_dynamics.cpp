@@ -1,8 +1,9 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/forward_dynamics.h"
 
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_forward_dynamics {
 namespace {
@@ -39,24 +40,6 @@ TEST(AbaSolve, SolvesWithTheJointSpaceInertiaAndAnAddedDiagonal) {
     mul_h(m, H.data(), x.data(), y.data());
     for (int k = 0; k < m.nv; k++) EXPECT_NEAR(y[k], s.tau[k], 1e-9 * scale_of(s.tau));
   });
-}
-
-TEST(ForwardDynamics, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 5; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
-    Numbers d(m.nv);
-    for (int k = 0; k < m.nv; k++) d[k] = std::abs(s.a[k]);
-    expect_every_scalar(m, {s.q, s.v, s.tau, d}, 3 * m.nv, 1e-3, [](const auto& m, const auto& in, auto out) {
-      using T = ScalarOf<decltype(out)>;
-      fd_crba(m, in[0], in[1], in[2], Zeros<T>{}, out);
-      articulated_bodies(m, in[0], in[1], in[2], Zeros<T>{}, out + m.nv);
-      for (int k = 0; k < m.nv; k++) out[2 * m.nv + k] = in[2][k];
-      aba_solve(m, in[0], in[3], out + 2 * m.nv);
-    });
-  }
 }
 
 }  // namespace

@@ -1,86 +1,55 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/joint_wrenches.h"
-#include "core/dynamics/rnea.h"
-#include "tests/support/robots/random_robot.h"
-#include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
+
+#include "tests/support/oracles/cases.h"
 
 namespace featherstorm::test_joint_wrenches {
 namespace {
 
 using namespace testing;
 
-TEST(JointWrenches, AlongTheAxesAreTheJointForces) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
-    Numbers w(6 * m.nb, NAN), tau(m.nv);
-    joint_wrenches(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), w.data());
-    rnea(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), tau.data());
-    Scratch<double> x(m.nx);
-    Scratch<Placement<double>> X(m.nb + 1);
-    for (int i = 1; i <= m.nb; i++) update_joint(m, i, s.q.data(), Zeros<double>{}, x);
-    body_placements(m, x, X);
-    for (int i = 1; i <= m.nb; i++)
-      with_joint(m, i, x, [&](const auto& J) {
-        const double* f = &w[6 * (i - 1)];
-        const Force<double> body{transpose_times(X[i].R, Vec3d(f[0], f[1], f[2])),
-                                 transpose_times(X[i].R, Vec3d(f[3], f[4], f[5]))};
-        for (int k = 0; k < J.nv; k++) {
-          const int c = m.body[i].v + k;
-          EXPECT_NEAR(J.project(k, body) + m.armature[c] * s.a[c], tau[c], 1e-11 * scale_of(tau));
-        }
-      });
-  }
-}
+using dense::MatrixX, dense::VectorX;
 
-TEST(JointWrenches, OfAStillRobotHoldTheWeight) {
-  ModelBuilder b;
-  b.add_link({"column", 3, {0, 0, 0.5}, Mat3d::Identity() * 0.1});
-  b.add_link({"beam", 2, {0.5, 0, 0}, Mat3d::Identity() * 0.1});
-  JointSpec j;
-  j.name = "base", j.child = "column";
-  b.add_joint(j);
-  j.name = "hinge", j.parent = "column", j.child = "beam", j.X.r = {0, 0, 1}, j.axis = {1, 0, 0};
-  b.add_joint(j);
-  const Robot robot = b.build();
-  const double g = 9.81;
-  const Zeros<double> zero;
-  double w[12];
-  joint_wrenches(robot.model, zero, zero, zero, zero, w);
-  const double expected[12] = {0, -g, 0, 0, 0, 5 * g, 0, -g, 0, 0, 0, 2 * g};
-  for (int k = 0; k < 12; k++) EXPECT_NEAR(w[k], expected[k], 1e-13);
-}
+// Dynamic sizes throughout: products of fixed ones are unrolled where they stand and take a minute to compile.
+MatrixX crm(const VectorX& v) { return dense::crm(dense::Vector6(v)); }
+MatrixX crf(const VectorX& v) { return dense::crf(dense::Vector6(v)); }
+MatrixX shift_to(const dense::Matrix4& T) { return dense::xlt(T.topRightCorner<3, 1>()); }
 
-TEST(JointWrenches, VanishInFreeFall) {
-  for (unsigned seed = 1; seed <= 10; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions options;
-    options.floating = true, options.roots = 0;
-    RobotSpec spec = random_spec(seed, options);
-    spec.joints.erase(
-        std::remove_if(spec.joints.begin(), spec.joints.end(), [](const JointSpec& j) { return j.parent.empty(); }),
-        spec.joints.end());
-    const Robot robot = build(spec);
-    const Model<double>& m = robot.model;
-    State s = random_state(robot, seed);
-    Numbers v(m.nv), a(m.nv), w(6 * m.nb, NAN);
-    for (int k = 0; k < 3; k++) a[k] = m.gravity(k);
-    joint_wrenches(m, s.q.data(), v.data(), a.data(), Zeros<double>{}, w.data());
-    for (double x : w) EXPECT_NEAR(x, 0, 1e-11);
-  }
-}
-
-TEST(JointWrenches, AreTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 5; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const State s = random_state(robot, seed);
-    expect_every_scalar(
-        robot.model, {s.q, s.v, s.a, s.f_ext}, 6 * robot.model.nb, 1e-5,
-        [](const auto& m, const auto& in, auto out) { joint_wrenches(m, in[0], in[1], in[2], in[3], out); });
-  }
+// RBDA (5.11) in base coordinates, with a_0 = -a_g: f_i = I_i a_i + v_i x* I_i v_i - f^x_i + the forces of its children.
+TEST(JointWrenches, AreThoseOfTheRecursionInBaseCoordinates) {
+  for_random_robots([](const Case& c) {
+    const auto& node = c.oracle.node;
+    const State& s = c.state;
+    const int N = static_cast<int>(node.size());
+    const dense::Pose p = c.oracle.pose(s.q, s.v);
+    const auto part = [&](const std::vector<double>& x, int i) {
+      return VectorX(Eigen::Map<const VectorX>(x.data() + node[i].v, node[i].nv));
+    };
+    std::vector<VectorX> a(N), f(N);
+    VectorX a0 = VectorX::Zero(6);
+    a0.tail(3) = -c.spec.gravity;
+    for (int i = 0; i < N; i++) {
+      const MatrixX X = dense::transform_to(p.T[i]), X_inverse = X.inverse();
+      const MatrixX S = X_inverse * p.S[i], I = X.transpose() * MatrixX(node[i].I) * X;
+      const VectorX v = X_inverse * p.v[i];
+      a[i] = (node[i].parent < 0 ? a0 : a[node[i].parent]) + S * part(s.a, i) + X_inverse * p.c[i] +
+             crm(v) * (S * part(s.v, i));
+      f[i] = I * a[i] + crf(v) * I * v;
+      if (node[i].body >= 0)  // f^x acts at the link's origin in world axes
+        f[i] -= shift_to(p.T[i]).transpose() * Eigen::Map<const VectorX>(s.f_ext.data() + 6 * (node[i].body - 1), 6);
+    }
+    for (int i = N - 1; i >= 0; i--)
+      if (node[i].parent >= 0) f[node[i].parent] += f[i];
+    std::vector<double> wrench(6 * c.model().nb, NAN);
+    joint_wrenches(c.model(), s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), wrench.data());
+    for (int i = 0; i < N; i++) {
+      if (node[i].body < 0) continue;
+      const VectorX at_link = shift_to(p.T[i]).inverse().transpose() * f[i];
+      for (int k = 0; k < 6; k++)
+        EXPECT_NEAR(wrench[6 * (node[i].body - 1) + k], at_link(k), 1e-11 * force_scale(c, s.a)) << node[i].name;
+    }
+  });
 }
 
 }  // namespace

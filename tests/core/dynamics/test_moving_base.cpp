@@ -1,7 +1,8 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/moving_base.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_moving_base {
 namespace {
@@ -70,30 +71,6 @@ TEST(MovingBase, IsInverseDynamicsOfTheRobotOnAFreeJoint) {
       EXPECT_NEAR(f[k], expected(3 + k), 1e-12 * scale);
     }
   }
-}
-
-TEST(MovingBase, AtRestIsTheFixedOne) {
-  for_random_robots(
-      [](const Case& c) {
-        const State& s = c.state;
-        const Model<double>& m = c.model();
-        const Numbers rest(6, 0.0), g{m.gravity.x(), m.gravity.y(), m.gravity.z()};
-        Numbers tau(m.nv, NAN), f(6, NAN);
-        rnea_moving_base(m, rest.data(), rest.data(), g.data(), s.q.data(), s.v.data(), s.a.data(), tau.data(),
-                         f.data());
-        EXPECT_LT(relative_error(tau, c.oracle.rnea(s.q, s.v, s.a, {}), force_scale(c, s.a)),
-                  tolerance<double>("rnea"));
-      },
-      15);
-}
-
-TEST(MovingBase, IsTheSameForEveryScalar) {
-  const OnABase x(3);
-  const State& s = x.fixed.state;
-  expect_every_scalar(x.fixed.model(), {x.v, x.a, x.g, s.q, s.v, s.a}, x.fixed.model().nv + 6, 1e-4,
-                      [](const auto& m, const auto& in, auto out) {
-                        rnea_moving_base(m, in[0], in[1], in[2], in[3], in[4], in[5], out, out + m.nv);
-                      });
 }
 
 }  // namespace

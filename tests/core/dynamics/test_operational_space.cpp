@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/operational_space.h"
 
 #include "core/dynamics/operational_inertia.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_operational_space {
 namespace {
@@ -74,44 +75,6 @@ TEST(OperationalInertia, IsJacobianTimesInverseInertiaTimesTransposedJacobian) {
   });
 }
 
-TEST(OperationalInertia, IsTheAccelerationByAUnitForce) {
-  // block (f, g), column by column, by articulated bodies with the force as an external one
-  for (unsigned seed = 1; seed <= 10; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case c(random_spec(seed), seed);
-    const Model<double>& m = c.model();
-    const std::vector<int> frames = all_frames(m);
-    RowMajor Phi(6 * m.nf, 6 * m.nf);
-    operational_inertia_aba(m, c.state.q.data(), frames.data(), m.nf, Phi.data());
-    const Numbers rest(m.nv, 0.0);
-    const auto acceleration = [&](const Numbers& f_ext) {
-      const VectorXd qdd = c.oracle.aba(c.state.q, rest, rest, f_ext);
-      return VectorXd(stacked(m, c.state.q, frames) * qdd);
-    };
-    const VectorXd a0 = acceleration(Numbers(6 * m.nb, 0.0));
-    Numbers pose(12 * m.nf);
-    forward_kinematics(m, c.state.q.data(), pose.data());
-    for (int g = 0; g < m.nf; g++) {
-      const int body = m.frame[g].body;
-      if (body == 0) continue;
-      const Vec3d arm =
-          rows<double>(pose[12 * g + 3], pose[12 * g + 4], pose[12 * g + 5], pose[12 * g + 6], pose[12 * g + 7],
-                       pose[12 * g + 8], pose[12 * g + 9], pose[12 * g + 10], pose[12 * g + 11]) *
-          (m.frame[g].X.R.transpose() * m.frame[g].X.r);
-      for (int k = 0; k < 6; k++) {
-        Numbers f_ext(6 * m.nb, 0.0);
-        double* f = f_ext.data() + 6 * (body - 1);
-        Vec3d e = Vec3d::Zero();
-        e(k % 3) = 1;
-        if (k < 3) f[k] = 1;
-        else f[k] = 1, Eigen::Map<Vec3d>(f) = arm.cross(e).eval();
-        const VectorXd expected = acceleration(f_ext) - a0;
-        EXPECT_LT((Phi.col(6 * g + k) - expected).norm(), 1e-8 * (1 + expected.norm() + a0.norm()));
-      }
-    }
-  }
-}
-
 TEST(OperationalSpace, IsTheEquationOfMotionOfTheFrame) {
   int full_rank = 0;
   for_random_robots([&](const Case& c) {
@@ -167,58 +130,6 @@ TEST(OperationalSpace, IsAGeneralisedInverseWhereTheFrameCannotMoveFreely) {
               1e-10 * scale * 100);
   });
   EXPECT_GT(singular, 10);
-}
-
-TEST(OperationalSpace, OfASixDofChainHasItsEnergyAndReachesAnyAcceleration) {
-  // square J: 1/2 v^T Lambda v = 1/2 qd^T H qd. Lynch and Park (9.99)
-  RandomOptions o;
-  o.bodies = 6, o.types = {JointType::Revolute}, o.branching = 0, o.roots = 0, o.fixed = 0;
-  int used = 0;
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    const Case c(random_spec(seed, o), seed);
-    const Model<double>& m = c.model();
-    const Task t = task(m, c.state, m.nf - 1);
-    if (!well_conditioned(t.Phi)) continue;
-    used++;
-    const VectorXd qd = vector(c.state.v), v = jacobian_matrix(m, c.state.q, m.nf - 1) * qd;
-    const double T = 0.5 * qd.dot(c.oracle.crba(c.state.q) * qd);
-    EXPECT_NEAR(0.5 * v.dot(t.Lambda * v), T, 1e-8 * T);
-    // qdd = Jbar (a - Jd qd) gives the frame the acceleration a: (9.94)
-    const VectorXd wanted = VectorXd::LinSpaced(6, -3, 4);
-    Numbers a(6);
-    jdot_v(m, c.state.q.data(), c.state.v.data(), m.nf - 1, a.data());
-    const VectorXd qdd = t.Jbar * (wanted - vector(a));
-    frame_acceleration(m, c.state.q.data(), c.state.v.data(), qdd.data(), m.nf - 1, a.data());
-    EXPECT_LT((vector(a) - wanted).norm(), 1e-8 * (1 + qdd.norm()));
-  }
-  EXPECT_GT(used, 3);
-}
-
-TEST(OperationalSpace, IsTheSameForEveryScalar) {
-  RandomOptions o;
-  o.bodies = 5, o.floating = true, o.roots = 0;
-  for (unsigned seed = 1; seed <= 3; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int nv = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v}, 84 + 6 * nv, 1e-2, [](const auto& m, const auto& in, auto out) {
-      operational_space(m, in[0], in[1], m.nf - 1, 0.0, 1e-5, out, out + 36, out + 72, out + 78, out + 84);
-    });
-    expect_every_scalar(robot.model, {s.q}, 144, 1e-3, [](const auto& m, const auto& in, auto out) {
-      const int frames[] = {0, m.nf - 1};
-      operational_inertia_aba(m, in[0], frames, 2, out);
-    });
-    expect_every_scalar(robot.model, {s.q}, 72 + 12 * nv, 1e-3, [](const auto& m, const auto& in, auto out) {
-      using T = std::remove_cvref_t<decltype(out[0])>;
-      std::vector<T> L(m.nh);
-      crba(m, in[0], L.data());
-      ltdl(m, L.data());
-      for (int f = 0; f < 2; f++) jacobian(m, in[0], f * (m.nf - 1), out + 6 * f * m.nv);
-      operational_inertia(m, L.data(), 6, out, out + 12 * m.nv);
-      operational_inertia(m, L.data(), 6, out + 6 * m.nv, out + 12 * m.nv + 36);
-    });
-  }
 }
 
 }  // namespace

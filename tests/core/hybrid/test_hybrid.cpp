@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/articulated_bodies.h"
 #include "core/dynamics/rnea.h"
 #include "core/hybrid/hybrid_crba.h"
@@ -6,7 +8,6 @@
 #include "core/trace/program.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_hybrid {
 namespace {
@@ -46,19 +47,6 @@ TEST(Hybrid, BothFormsKeepWhatIsGivenAndAgreeWithInverseDynamics) {
         EXPECT_LT(relative_error(r.tau, tau, force_scale(c, r.qdd)), tolerance<double>("aba"));
       }
     }
-  });
-}
-
-TEST(Hybrid, IsForwardDynamicsWithNoJointPrescribedAndInverseDynamicsWithAll) {
-  for_random_robots([](const Case& c) {
-    const Model<double>& m = c.model();
-    const std::vector<char> none(m.nb + 1, 0), all(m.nb + 1, 1);
-    const Numbers qdd = call_articulated_bodies(m, c.state.q, c.state.v, c.state.tau, c.state.f_ext);
-    const Numbers tau = call_rnea(m, c.state.q, c.state.v, c.state.a, c.state.f_ext);
-    for (const Motions& r : {call(m, none, c.state, by_aba), call(m, none, c.state, by_crba)})
-      EXPECT_LT(force_error(c, r.qdd, qdd), tolerance<double>("aba"));
-    for (const Motions& r : {call(m, all, c.state, by_aba), call(m, all, c.state, by_crba)})
-      EXPECT_LT(relative_error(r.tau, tau, force_scale(c, c.state.a)), tolerance<double>("rnea"));
   });
 }
 
@@ -170,78 +158,6 @@ TEST(Hybrid, PrescribedJointMayCarryABodyWithoutInertia) {
   hybrid_aba(r.model, p, q.data(), v.data(), a.data(), tau.data(), Zeros<double>{}, qdd, force);
   // m l^2 thdd = tau - m g l sin th + m l a cos th for a bob at (-l sin th, 0, -l cos th)
   EXPECT_NEAR(qdd[1], (0.3 - 2 * 9.81 * 0.5 * std::sin(0.7) + 2 * 0.5 * 3 * std::cos(0.7)) / (2 * 0.25), 1e-13);
-}
-
-// A pendulum whose pivot is moved along x by x(t) = A sin(w t), against its own equation of motion.
-TEST(Hybrid, DrivesAPendulumByAPrescribedMotion) {
-  ModelBuilder b;
-  b.add_link({"cart", 1});
-  b.add_link({"bob", 2, {0, 0, -0.5}, Mat3d::Zero()});
-  JointSpec slide{"slide", JointType::Prismatic, "", "cart"}, swing{"swing", JointType::Revolute, "cart", "bob"};
-  slide.axis = {1, 0, 0}, swing.axis = {0, 1, 0};
-  b.add_joint(slide), b.add_joint(swing);
-  const Robot r = b.build();
-  const std::vector<char> p{0, 1, 0};
-  const double A = 0.3, w = 7, h = 1e-3;
-  auto cart = [&](double t) -> Vec3d {  // position, velocity, acceleration
-    return A * Vec3d(std::sin(w * t), w * std::cos(w * t), -w * w * std::sin(w * t));
-  };
-  Eigen::Vector2d s(0.4, 0), expected = s;  // angle, rate
-  double work = 0;
-  auto rate = [&](double t, const Eigen::Vector2d& s, double* force) {
-    const Vec3d x = cart(t);
-    const Numbers q{x(0), s(0)}, v{x(1), s(1)}, a{x(2), NAN}, tau{NAN, 0};
-    double qdd[2], f[2];
-    hybrid_aba(r.model, p, q.data(), v.data(), a.data(), tau.data(), Zeros<double>{}, qdd, f);
-    if (force) *force = f[0];
-    return Eigen::Vector2d(s(1), qdd[1]);
-  };
-  auto closed_form = [&](double t, const Eigen::Vector2d& s, double*) {
-    return Eigen::Vector2d(s(1), (-9.81 * std::sin(s(0)) + cart(t)(2) * std::cos(s(0))) / 0.5);
-  };
-  auto rk4 = [&](auto f, double t, Eigen::Vector2d y) {
-    const Eigen::Vector2d k1 = f(t, y, nullptr), k2 = f(t + h / 2, y + h / 2 * k1, nullptr),
-                          k3 = f(t + h / 2, y + h / 2 * k2, nullptr), k4 = f(t + h, y + h * k3, nullptr);
-    return Eigen::Vector2d(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4));
-  };
-  auto energy = [&](double t, const Eigen::Vector2d& s) {
-    const Vec3d x = cart(t);
-    const double vx = x(1) - 0.5 * s(1) * std::cos(s(0)), vz = 0.5 * s(1) * std::sin(s(0));
-    return 0.5 * x(1) * x(1) + (vx * vx + vz * vz) - 2 * 9.81 * 0.5 * std::cos(s(0));
-  };
-  const double start = energy(0, s);
-  for (int i = 0; i < 2000; i++) {
-    const double t = i * h;
-    double f0, f1, fm;
-    rate(t, s, &f0);
-    const Eigen::Vector2d next = rk4(rate, t, s);
-    rate(t + h, next, &f1);
-    rate(t + h / 2, 0.5 * (s + next) + h / 8 * (rate(t, s, nullptr) - rate(t + h, next, nullptr)), &fm);
-    // Simpson's rule for the work of the drive
-    work += h / 6 * (f0 * cart(t)(1) + 4 * fm * cart(t + h / 2)(1) + f1 * cart(t + h)(1));
-    s = next;
-    expected = rk4(closed_form, t, expected);
-  }
-  EXPECT_LT((s - expected).norm(), 1e-11);
-  EXPECT_GT(std::abs(s(0) - 0.4), 0.01);
-  EXPECT_NEAR(energy(2, s) - start, work, 1e-8 * std::abs(start));
-}
-
-TEST(Hybrid, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions options;
-    options.bodies = 6;
-    const Robot robot = random_robot(seed, options);
-    const State s = random_state(robot, seed);
-    const std::vector<char> p = random_joints(robot.model, seed);
-    const int nv = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v, s.a, s.tau, s.f_ext}, 4 * nv, 2e-4,
-                        [&](const auto& m, const auto& in, auto out) {
-                          hybrid_aba(m, p, in[0], in[1], in[2], in[3], in[4], out, out + nv);
-                          hybrid_crba(m, p, in[0], in[1], in[2], in[3], in[4], out + 2 * nv, out + 3 * nv);
-                        });
-  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
+#include <gtest/gtest.h>
+
 #include "core/hybrid/hybrid_derivatives.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_hybrid_derivatives {
 namespace {
@@ -93,50 +94,6 @@ TEST(HybridDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
         }
       },
       8);
-}
-
-TEST(HybridDerivatives, AreThoseOfForwardAndOfInverseDynamicsInTheLimits) {
-  for_robots(
-      [](const Case& c) {
-        const Model<double>& m = c.model();
-        const State& s = c.state;
-        const int n = m.nv;
-        Numbers a(n), Q(n * n), V(n * n), X(n * n);
-        const auto error = [&](const MatrixXd& got, const Numbers& expected) {
-          const MatrixXd e = square(expected, n);
-          return (got - e).cwiseAbs().maxCoeff() / (1 + e.cwiseAbs().maxCoeff());
-        };
-        const double tolerance = 1e-15 * condition(c.oracle.crba(s.q));
-        const Derivatives none = analytic(m, std::vector<char>(m.nb + 1, 0), s);
-        fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data(), Q.data(), V.data(), X.data());
-        EXPECT_LT(error(none.by_q, Q), tolerance + 1e-12);
-        EXPECT_LT(error(none.by_qd, V), tolerance + 1e-12);
-        EXPECT_LT(error(none.by_x, X), tolerance + 1e-12);
-        const Derivatives all = analytic(m, std::vector<char>(m.nb + 1, 1), s);
-        rnea_derivatives(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), Q.data(), V.data());
-        EXPECT_LT(error(all.by_q, Q), 1e-14);
-        EXPECT_LT(error(all.by_qd, V), 1e-14);
-        EXPECT_LT((all.by_x - c.oracle.crba(s.q)).norm(), 1e-12 * (1 + all.by_x.norm()));
-      },
-      14);
-}
-
-TEST(HybridDerivatives, AreTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 3; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 4, o.floating = seed == 2, o.armature = 1;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const std::vector<char> p = random_joints(robot.model, seed);
-    const int n = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v, s.a, s.tau, s.f_ext}, 2 * n + 3 * n * n, 1e-3,
-                        [&](const auto& m, const auto& in, auto out) {
-                          const auto y = out + 2 * n;
-                          hybrid_derivatives(m, p, in[0], in[1], in[2], in[3], in[4], out, out + n, y, y + n * n,
-                                             y + 2 * n * n);
-                        });
-  }
 }
 
 }  // namespace

@@ -81,37 +81,6 @@ std::vector<double> scaled(std::vector<double> v, double k) {
   return v;
 }
 
-// dX/dt = -v_J x X along integrate(): RBDA (2.45) for a parent at rest. The master test of placement, S and integrate.
-TEST(Joint, RateOfTransformIsVelocityCross) {
-  for_joints([](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const double h = 1e-5;
-    const At j = at(m, 1, s.q, s.v, s.a);
-    const Matrix6 forward = at(m, 1, integrated(m, 1, s.q, scaled(s.v, h)), s.v, s.a).X;
-    const Matrix6 back = at(m, 1, integrated(m, 1, s.q, scaled(s.v, -h)), s.v, s.a).X;
-    const Matrix6 rate = (forward - back) / (2 * h), expected = -crm(j.vJ) * j.X;
-    EXPECT_LT((rate - expected).cwiseAbs().maxCoeff(), tolerance<double>("finite_difference"));
-    EXPECT_GT(expected.cwiseAbs().maxCoeff(), 0.01);
-  });
-}
-
-// c_J = dS/dt v in the child's axes.
-TEST(Joint, BiasIsRateOfSubspace) {
-  int moving = 0;
-  for_joints([&](const Case& c) {
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const double h = 1e-5;
-    const At j = at(m, 1, s.q, s.v, s.a);
-    const Vector6 forward = at(m, 1, integrated(m, 1, s.q, scaled(s.v, h)), s.v, s.a).vJ;
-    const Vector6 back = at(m, 1, integrated(m, 1, s.q, scaled(s.v, -h)), s.v, s.a).vJ;
-    EXPECT_LT(((forward - back) / (2 * h) - j.c).cwiseAbs().maxCoeff(), tolerance<double>("finite_difference"));
-    moving += j.c.norm() > 0.01;
-  });
-  EXPECT_GT(moving, 50);
-}
-
 // Placement, S and c_J equal the oracle's, which differentiates poses and knows neither z axes nor S.
 TEST(Joint, MotionEqualsOracle) {
   for_joints([](const Case& c) {
@@ -125,14 +94,6 @@ TEST(Joint, MotionEqualsOracle) {
     EXPECT_LT((to_link * j.X - transform_to(o.T)).cwiseAbs().maxCoeff(), bound * 3);
     EXPECT_LT((to_link * j.S - o.S).cwiseAbs().maxCoeff(), bound * (1 + o.S.cwiseAbs().maxCoeff()));
     EXPECT_LT((to_link * j.c - o.c).cwiseAbs().maxCoeff(), bound * (1 + o.c.cwiseAbs().maxCoeff()));
-  });
-}
-
-TEST(Joint, VelocityIsSubspaceTimesCoordinates) {
-  for_joints([](const Case& c) {
-    const At j = at(c.model(), 1, c.state.q, c.state.v, c.state.a);
-    const Vector6 Sv = j.S * Eigen::Map<const VectorX>(c.state.v.data(), c.model().nv);
-    EXPECT_LT((Sv - j.vJ).cwiseAbs().maxCoeff(), tolerance<double>("joint") * (1 + Sv.norm()));
   });
 }
 
@@ -187,77 +148,6 @@ TEST(Joint, BallExpPassesThroughHalfTurn) {
   std::vector<double> q{0, 0, 3.0};
   q = integrated(c.model(), 1, q, {0, 0, 0.5});
   EXPECT_NEAR(q[2], 3.5 - 2 * M_PI, 1e-14);
-}
-
-// F_s = F_p at the neutral position, in both polarities.
-TEST(Joint, NeutralPositionIsTheFixedPlacement) {
-  for_joints([](const Case& c) {
-    const JointSpec& j = c.oracle.node[0].joint;
-    const At neutral = at(c.model(), 1, c.robot.q0, c.state.v, c.state.a);
-    const Placement<double> L = c.model().frame[c.robot.frame("body0")].X;
-    const Matrix6 X = transform_to(homogeneous(L.R, L.r)) * neutral.X;
-    EXPECT_LT((X - transform_to(homogeneous(j.X.R, j.X.r))).cwiseAbs().maxCoeff(), tolerance<double>("joint"));
-  });
-}
-
-TEST(Joint, SubspaceHasFullRank) {
-  for_joints([](const Case& c) {
-    const MatrixX S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
-    const Eigen::JacobiSVD<MatrixX> svd(S);
-    EXPECT_GT(svd.singularValues()(S.cols() - 1), 0.05);
-  });
-}
-
-// RBDA (4.8): yaw and roll axes coincide at a pitch of 90 degrees.
-TEST(Joint, BallYprIsSingularAtVerticalPitch) {
-  RandomOptions o;
-  o.bodies = 1, o.types = {JointType::BallYpr}, o.fixed = 0;
-  const Case c(random_spec(1, o), 1);
-  const MatrixX S = at(c.model(), 1, {0.3, M_PI / 2, -0.4}, c.state.v, c.state.a).S;
-  EXPECT_LT(Eigen::JacobiSVD<MatrixX>(S).singularValues()(2), 1e-15);
-}
-
-// T^T S = 0 for the constraint force subspaces of RBDA Table 4.1.
-TEST(Joint, SubspaceIsOrthogonalToConstraintForces) {
-  struct Row {
-    JointType type;
-    std::vector<int> free;  // directions that S may have, angular first
-  };
-  for (const Row& row :
-       {Row{JointType::Revolute, {2}}, Row{JointType::Prismatic, {5}}, Row{JointType::Cylindrical, {2, 5}},
-        Row{JointType::Planar, {2, 3, 4}}, Row{JointType::Ball, {0, 1, 2}}, Row{JointType::BallYpr, {0, 1, 2}},
-        Row{JointType::BallExp, {0, 1, 2}}, Row{JointType::Universal, {0, 1, 2}}, Row{JointType::RackPinion, {2, 3, 4}},
-        Row{JointType::Helical, {2, 5}}}) {
-    RandomOptions o;
-    o.bodies = 1, o.types = {row.type}, o.reversed = 0, o.fixed = 0;
-    const Case c(random_spec(2, o), 2);
-    MatrixX S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
-    for (int k : row.free) S.row(k).setZero();
-    EXPECT_EQ(S.cwiseAbs().maxCoeff(), 0) << name_of(row.type);
-    if (row.type == JointType::Helical) {  // T's last column (0 0 -h 0 0 1)
-      const MatrixX full_S = at(c.model(), 1, c.state.q, c.state.v, c.state.a).S;
-      EXPECT_EQ(full_S(5, 0), c.model().body[1].parameter * full_S(2, 0));
-    }
-  }
-}
-
-// RBDA Example 4.6, and the velocity in the predecessor's frame, (0 0 1 r -r q 0) q'
-TEST(Joint, RackAndPinionClosedForm) {
-  const double rho = 0.3, q = 0.8, v = 1.7;
-  ModelBuilder b;
-  b.add_link({"pinion", 1.0});
-  JointSpec j;
-  j.name = "rack", j.type = JointType::RackPinion, j.child = "pinion", j.parameter = rho;
-  b.add_joint(j);
-  const Model<double> m = b.build().model;
-  const At x = at(m, 1, {q}, {v}, {0});
-  Vector6 S, c, in_parent;
-  S << 0, 0, 1, rho * std::cos(q), -rho * std::sin(q), 0;
-  c << 0, 0, 0, -rho * std::sin(q) * v * v, -rho * std::cos(q) * v * v, 0;
-  in_parent << 0, 0, v, rho * v, -rho * q * v, 0;
-  EXPECT_LT((x.S - S).norm(), 1e-15);
-  EXPECT_LT((x.c - c).norm(), 1e-15);
-  EXPECT_LT((x.X.inverse() * x.vJ - in_parent).norm(), 1e-14);
 }
 
 // The passes' products with a joint equal those with X and S: shapes of joints.h against matrices.
@@ -324,18 +214,6 @@ TEST(Joint, EveryShapeOccursInTheRandomRobots) {
   for (JointShape shape : {JointShape::RevoluteTilted, JointShape::Revolute, JointShape::Prismatic, JointShape::Free,
                            JointShape::General1, JointShape::General2, JointShape::General3, JointShape::General6})
     EXPECT_GT(seen[shape], 0) << static_cast<int>(shape);
-}
-
-TEST(Joint, SizesOfAllTypes) {
-  const std::map<JointType, std::pair<int, int>> sizes = {
-      {JointType::Fixed, {0, 0}},     {JointType::Revolute, {1, 1}},    {JointType::Prismatic, {1, 1}},
-      {JointType::Helical, {1, 1}},   {JointType::Cylindrical, {2, 2}}, {JointType::Planar, {3, 3}},
-      {JointType::Ball, {4, 3}},      {JointType::BallYpr, {3, 3}},     {JointType::BallExp, {3, 3}},
-      {JointType::Universal, {2, 2}}, {JointType::RackPinion, {1, 1}},  {JointType::Free, {7, 6}}};
-  for (auto [type, size] : sizes) {
-    EXPECT_EQ(joint_size(type).nq, size.first) << name_of(type);
-    EXPECT_EQ(joint_size(type).nv, size.second) << name_of(type);
-  }
 }
 
 }  // namespace

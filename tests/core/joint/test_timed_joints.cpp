@@ -188,43 +188,6 @@ TEST(TimedJoint, MotionEnergyAndMomentumAreThoseOfPrescribedJoints) {
   });
 }
 
-// dX/dt = -v_J x X and d/dt (S qd + sigma) = c_J along q(t) = q + qd t: RBDA (2.45), (3.42).
-TEST(TimedJoint, VelocityAndBiasAreRatesOfPlacementAndVelocity) {
-  for_pairs([](const Pair& p, const State& s, double t0) {
-    const Model<double>& m = p.timed.model;
-    const int i = p.timed.joint("timed");
-    struct At {
-      Placement<double> X;
-      Motion<double> v, c;
-    };
-    const auto at = [&](double h) {
-      const Numbers q = moved(m, s.q, s.v, h);
-      std::vector<double> x(m.nx);
-      update_joint(m, i, at_time(q.data(), t0 + h), drifting(m, q.data(), s.v.data(), t0 + h), x);
-      At r;
-      with_joint(m, i, x, [&](const auto& J) {
-        const auto v = slice(drifting(m, q.data(), s.v.data(), t0 + h), m.body[i].v);
-        r = {J.placement(), zero_motion<double>() + J.velocity(v), zero_motion<double>() + J.bias(v)};
-      });
-      return r;
-    };
-    const At here = at(0);
-    const auto numbers = [&](double h) {
-      const At a = at(h);
-      Eigen::VectorXd x(18);
-      x << a.X.R.col(0), a.X.R.col(1), a.X.R.col(2), a.X.r, a.v.w, a.v.v;
-      return x;
-    };
-    const Eigen::VectorXd rate = derivative(numbers);
-    Eigen::VectorXd expected(18);
-    for (int k = 0; k < 3; k++)  // R' = R w x, r' = R v
-      expected.segment<3>(3 * k) = here.X.R * cross(here.v.w, Vec3d(Vec3d::Unit(k)));
-    expected.segment<3>(9) = here.X.R * here.v.v;
-    expected.segment<3>(12) = here.c.w, expected.segment<3>(15) = here.c.v;
-    EXPECT_LT((rate - expected).norm(), 1e-9 * (1 + expected.norm()));
-  });
-}
-
 // Velocities that are absent: the mechanism as it stands at t, with H and gravity of the joints as they are.
 TEST(TimedJoint, TimeStandsStillWithoutVelocities) {
   for_pairs([](const Pair& p, const State& s, double t) {

@@ -1,8 +1,9 @@
+#include <gtest/gtest.h>
+
 #include "core/kinematics/joint_conversions.h"
 #include "core/kinematics/maximal.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_maximal {
 namespace {
@@ -116,33 +117,6 @@ TEST(GeneralisedVelocity, IsThePseudoInverseOfTheJacobian) {
   });
 }
 
-TEST(GeneralisedVelocity, ComesFromAnySubsetOfRowsOfFullRank) {
-  // Liu and Jain section 6.1: of an admitted velocity any n independent rows tell all
-  for_seeds(6, [](unsigned seed) {
-    const Case c = plain(seed + 1);
-    const MatrixXd J = jacobian_of(c);
-    const VectorXd V = J * vector(c.state.v), qd = to_generalised<Metric::Unit>(c, V).qd;
-    for (unsigned t = 0; t < 5; t++) {
-      Random random(100 * seed + t);
-      std::vector<int> row(J.rows());
-      for (std::size_t i = 0; i < row.size(); i++) row[i] = static_cast<int>(i);
-      random.shuffle(row);
-      // rows in random order, each that has a part of some size orthogonal to those before it
-      MatrixXd A(J.cols(), J.cols()), basis(J.cols(), J.cols());
-      VectorXd b(J.cols());
-      int rank = 0;
-      for (const int i : row) {
-        const VectorXd a = J.row(i).transpose(),
-                       rest = a - basis.leftCols(rank) * (basis.leftCols(rank).transpose() * a);
-        if (rank == J.cols() || rest.norm() < 0.02) continue;
-        A.row(rank) = J.row(i), b(rank) = V(i), basis.col(rank++) = rest.normalized();
-      }
-      ASSERT_EQ(rank, J.cols());
-      EXPECT_LT((A.fullPivLu().solve(b) - qd).norm(), 1e-12 * A.norm() / A.jacobiSvd().singularValues().minCoeff());
-    }
-  });
-}
-
 TEST(MaximalForce, IsTheDualOfVelocityAndThePseudoInverseOfTheTransposedJacobian) {
   for_seeds(20, [](unsigned seed) {
     const Case c = plain(seed, all_joint_types, seed % 3 == 0);
@@ -241,103 +215,6 @@ TEST(JointConversions, TakeForcesOfJointsToBodiesAndBack) {
     joint_wrenches_of(m, c.state.q.data(), Qo.data(), F.data());
     EXPECT_NEAR(F.dot(other - F), 0, 1e-9 * (1 + other.squaredNorm()));
   });
-}
-
-// Figure 1 of Liu and Jain: four links, p = (-, 1, 2, 2), joints of 2, 3, 1 and 1 rotations.
-RobotSpec figure1() {
-  Random random(11);
-  RobotSpec s;
-  const JointType types[] = {JointType::Universal, JointType::BallYpr, JointType::Revolute, JointType::Revolute};
-  const char* parents[] = {"", "link1", "link2", "link2"};
-  for (int i = 0; i < 4; i++) {
-    s.links.push_back(random_link(random, "link" + std::to_string(i + 1)));
-    JointSpec j;
-    j.name = "joint" + std::to_string(i + 1), j.type = types[i], j.parent = parents[i], j.child = s.links[i].name;
-    j.X = random_placement(random, 0), j.axis = random.rotation().col(0);
-    s.joints.push_back(j);
-  }
-  return s;
-}
-
-TEST(JointConversions, AreThoseOfTheConnectivityMatrixOfFigure1) {
-  const Case c(figure1(), 4);
-  const Model<double>& m = c.model();
-  EXPECT_EQ(m.nv, 7);
-  const int p[] = {-1, 0, 1, 1};
-  // bodies by link; support p(1, 4) = {1, 2, 4}
-  std::vector<int> body;
-  for (int k = 0; k < 4; k++) body.push_back(c.robot.joint("joint" + std::to_string(k + 1)));
-  EXPECT_EQ(support(m, body[3]), (std::vector<int>{body[0], body[1], body[3]}));
-  const dense::Pose pose = c.oracle.pose(c.state.q, c.state.v);
-  std::vector<dense::Matrix3> R0(4);
-  for (std::size_t i = 0; i < 4; i++)
-    for (int k = 0; k < 4; k++)
-      if (c.oracle.node[i].body == body[k]) R0[k] = pose.T[i].topLeftCorner<3, 3>();
-  const MatrixXd J = jacobian_of(c);
-  MatrixXd D = MatrixXd::Zero(12, 12), R = D, Jw(12, 7);
-  const auto I = dense::Matrix3::Identity();
-  for (int k = 0; k < 4; k++) {
-    D.block<3, 3>(3 * k, 3 * k) = I;
-    if (p[k] >= 0) D.block<3, 3>(3 * k, 3 * p[k]) = -I;
-    R.block<3, 3>(3 * k, 3 * k) = p[k] < 0 ? dense::Matrix3(I) : R0[p[k]];
-    Jw.middleRows<3>(3 * k) = J.middleRows<3>(6 * (body[k] - 1));
-  }
-  // (65): R^T D J_w is block diagonal with the local Jacobians, of 3 x 2, 3 x 3, 3 x 1, 3 x 1
-  const MatrixXd local = R.transpose() * D * Jw;
-  const int sizes[] = {2, 3, 1, 1};
-  VectorXd omega(12), tau_hat = random_vector(12, 3), world(24), F(24), Q(7);
-  VectorXd V(24);
-  maximal_velocity(m, c.state.q.data(), c.state.v.data(), V.data());
-  for (int k = 0; k < 4; k++) {
-    const int first = m.body[body[k]].v;
-    omega.segment<3>(3 * k) = V.segment<3>(6 * (body[k] - 1));
-    MatrixXd off = local.middleRows<3>(3 * k);
-    off.middleCols(first, sizes[k]).setZero();
-    EXPECT_LT(off.norm(), 1e-14);
-    EXPECT_GT(local.block(3 * k, first, 3, sizes[k]).norm(), 0.5);
-    // (66), and with torques in the parent's axes (71)
-    const VectorXd w_hat = (R.transpose() * D * omega).segment<3>(3 * k);
-    const MatrixXd own = local.block(3 * k, first, 3, sizes[k]);
-    EXPECT_LT((pseudo_inverse(own) * w_hat - vector(c.state.v).segment(first, sizes[k])).norm(), 1e-13);
-    world.segment<6>(6 * (body[k] - 1)) << R.block<3, 3>(3 * k, 3 * k) * tau_hat.segment<3>(3 * k), 0, 0, 0;
-  }
-  EXPECT_LT((by_joints(c, V).qd - vector(c.state.v)).norm(), 1e-13);
-  // (68) tau' = D^T R tau_hat, (69) Q = Jhat^T tau_hat
-  forces_of_joints(m, c.state.q.data(), world.data(), F.data(), Q.data());
-  const VectorXd tau = D.transpose() * R * tau_hat;
-  for (int k = 0; k < 4; k++) {
-    EXPECT_LT((F.segment<3>(6 * (body[k] - 1)) - tau.segment<3>(3 * k)).norm(), 1e-13);
-    EXPECT_EQ(F.segment<3>(6 * (body[k] - 1) + 3).norm(), 0);
-  }
-  EXPECT_LT((Q - local.transpose() * tau_hat).norm(), 1e-13);
-  // (71) tau_hat = (Jhat^T)^+ Q: joint torques without forces
-  joint_wrenches_of(m, c.state.q.data(), Q.data(), world.data());
-  const VectorXd expected = pseudo_inverse(local.transpose()) * Q;
-  for (int k = 0; k < 4; k++) {
-    const VectorXd got = R.block<3, 3>(3 * k, 3 * k).transpose() * world.segment<3>(6 * (body[k] - 1));
-    EXPECT_LT((got - expected.segment<3>(3 * k)).norm(), 1e-13);
-    EXPECT_LT(world.segment<3>(6 * (body[k] - 1) + 3).norm(), 1e-14);
-  }
-}
-
-TEST(Maximal, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 2; seed++) {
-    const Case c = plain(seed + 2, all_joint_types, seed == 2);
-    const int n = c.model().nv, N = 6 * c.model().nb;
-    const Numbers V = c.state.f_ext, at(c.state.f_ext.begin(), c.state.f_ext.begin() + N / 2);
-    expect_every_scalar(c.model(), {c.state.q, c.state.v, V, at, c.state.tau}, 8 * N + 5 * n, 2e-3,
-                        [&](const auto& m, const auto& in, auto out) {
-                          maximal_velocity(m, in[0], in[1], out);
-                          generalised_velocity<Metric::Unit>(m, in[0], in[2], out + 8 * N, out + N);
-                          generalised_velocity<Metric::Inertia>(m, in[0], in[2], out + 8 * N + n, out + 2 * N);
-                          generalised_force(m, in[0], in[2], out + 8 * N + 2 * n);
-                          maximal_force(m, in[0], in[4], out + 3 * N);
-                          force_at_mass_centres(m, in[0], in[3], in[2], out + 4 * N);
-                          joint_velocities(m, in[0], in[2], out + 8 * N + 3 * n, out + 5 * N);
-                          forces_of_joints(m, in[0], in[2], out + 6 * N, out + 8 * N + 4 * n);
-                          joint_wrenches_of(m, in[0], in[4], out + 7 * N);
-                        });
-  }
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/dynamics/joint_wrenches.h"
 #include "core/kinematics/energy.h"
 #include "core/kinematics/momentum.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_momentum {
 namespace {
@@ -83,48 +84,6 @@ TEST(Momentum, IsThatOfPointMassesForPointMasses) {
     double e[2];
     energy(m, s.q.data(), s.v.data(), e);
     EXPECT_NEAR(e[0], kinetic, 1e-11 * kinetic);
-  }
-}
-
-TEST(Momentum, ItsRateIsTheForceOnTheRobot) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
-    const Eigen::VectorXd expected = rate(
-        m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) { return momenta(m, q, v).segment<6>(6).eval(); });
-    // wrenches of the joints to the world, external forces and weight, all about the world's origin
-    Numbers w(6 * m.nb, NAN);
-    joint_wrenches(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), w.data());
-    Scratch<double> x(m.nx);
-    Scratch<Placement<double>> X(m.nb + 1);
-    for (int i = 1; i <= m.nb; i++) update_joint(m, i, s.q.data(), Zeros<double>{}, x);
-    body_placements(m, x, X);
-    Vec3d n = Vec3d::Zero(), f = Vec3d::Zero();
-    auto add = [&](const double* a, const Vec3d& r) {
-      const Vec3d g(a[3], a[4], a[5]);
-      n += Vec3d(a[0], a[1], a[2]) + r.cross(g), f += g;
-    };
-    for (int i = 1; i <= m.nb; i++) {
-      if (m.body[i].parent == 0) add(&w[6 * (i - 1)], X[i].r);
-      add(&s.f_ext[6 * (i - 1)], X[i].r);
-    }
-    const Vec3d weight = total_mass(m) * m.gravity, com = momenta(m, s.q, s.v).head<3>();
-    n += com.cross(weight), f += weight;
-    EXPECT_LT((n - expected.head<3>()).norm(), 1e-7 * (1 + expected.norm()));
-    EXPECT_LT((f - expected.tail<3>()).norm(), 1e-7 * (1 + expected.norm()));
-  }
-}
-
-TEST(Momentum, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 10; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const State s = random_state(robot, seed);
-    expect_every_scalar(robot.model, {s.q, s.v}, 15, 1e-5, [](const auto& m, const auto& in, auto out) {
-      momentum(m, in[0], in[1], out, out + 3, out + 6, out + 12);
-    });
   }
 }
 

@@ -157,16 +157,5 @@ TEST(Ltdl, OperationCountsOfTable66) {
   });
 }
 
-// A chain is dense: the factor equals that of the matrix turned upside down by Cholesky.
-TEST(Ltl, OfAChainIsCholeskyFromBelow) {
-  RandomOptions o;
-  o.bodies = 7, o.branching = 0, o.roots = 0;
-  const Case c(random_spec(2, o), 2);
-  const Factored f(c);
-  const MatrixX flipped = f.H.reverse();
-  const MatrixX C = flipped.llt().matrixL();
-  EXPECT_LT((MatrixX(C.reverse().transpose()) - f.L2).cwiseAbs().maxCoeff(), 1e-12);
-}
-
 }  // namespace
 }  // namespace featherstorm::test_ltdl

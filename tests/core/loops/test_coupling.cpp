@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/loops/coupled_dynamics.h"
 
 #include "core/dynamics/articulated_bodies.h"
@@ -5,7 +7,6 @@
 #include "tests/support/oracles/dense.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_coupling {
 namespace {
@@ -159,35 +160,6 @@ TEST(CoupledInertia, IsEquation927ForATwoLinkArmWithGears) {
   EXPECT_NE(H(i1, i4), 0);
 }
 
-TEST(Coupling, RotorsApproachArmaturesForLargeRatios) {
-  // Example 9.5: with ratio^2 I_rotor kept, what the armature leaves out (H14, gyroscopic torque) vanishes as 1 / ratio
-  const double reflected = 0.3;
-  const Robot quick = arm({reflected}).build(), without = arm({0}).build();
-  for (int i = 1; i <= 2; i++) ASSERT_TRUE(quick.model.body[i].rotor && !without.model.body[i].rotor);
-  const Numbers q{0.3, 0.4, 0, 0}, u{1.2, -0.8}, tau{1, 2, 0, 0};
-  const auto by_aba = [&](const Robot& r, double* a) {
-    articulated_bodies(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
-  };
-  const auto by_crba = [&](const Robot& r, double* a) {
-    fd_crba(r.model, q.data(), u.data(), tau.data(), Zeros<double>{}, a);
-  };
-  const auto check = [&](const auto& forward_dynamics) {
-    const auto error = [&](double rho, const Robot& r) {
-      const Robot full = geared_arm(rho, reflected, 0.4);
-      const Coupling<double> c = couple(full, {{"q2", {{"q1", rho}}}, {"q4", {{"q3", rho}}}});
-      double a[2], b[2], qdd[4];
-      fd_coupled(full.model, c, q.data(), u.data(), tau.data(), Zeros<double>{}, a, qdd);
-      forward_dynamics(r, b);
-      return std::hypot(a[0] - b[0], a[1] - b[1]) / std::hypot(b[0], b[1]);
-    };
-    EXPECT_LT(error(100, quick), 0.05);
-    EXPECT_GT(error(100, quick), 1e-5);
-    EXPECT_NEAR(error(1000, quick) / error(10000, quick), 10, 1);
-    EXPECT_GT(error(10000, without), 0.1);
-  };
-  check(by_aba), check(by_crba);
-}
-
 TEST(Couple, RefusesWhatItCannotMean) {
   const Robot r = geared_arm(10, 1, 0);
   auto message = [&](std::vector<CouplingSpec> specs) -> std::string {
@@ -208,23 +180,6 @@ TEST(Couple, RefusesWhatItCannotMean) {
   b.add_link({"a", 1}), b.float_root("a");
   const Robot floating = b.build();
   EXPECT_THROW(couple(floating, {{"root", {{"root", 1}}}}), ModelError);
-}
-
-TEST(FdCoupled, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Geared g(seed);
-    const int nv = g.robot.model.nv, nu = g.c.nu, nq = g.robot.model.nq;
-    const auto all = [&](const auto& m, const auto& in, auto out) {
-      using P = typename std::decay_t<decltype(m)>::Number;
-      const Coupling<P> c = cast<P>(g.c);
-      fd_coupled(m, c, in[0], in[1], in[3], in[4], out, out + nu);
-      coupled_id(m, c, in[0], in[1], in[2], in[4], out + nu + nv);
-      for (int k = 0; k < nq; k++) out[2 * nu + nv + k] = in[0][k];
-      coupled_position(m, c, out + 2 * nu + nv);
-    };
-    expect_every_scalar(g.robot.model, {g.s.q, g.u, g.ud, g.s.tau, g.s.f_ext}, 2 * nu + nv + nq, 2e-4, all);
-  }
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/loops/fd_loops.h"
 
 #include "core/dynamics/articulated_bodies.h"
@@ -8,7 +10,6 @@
 #include "core/reference/loops/null_space.h"
 #include "core/scalar/pack.h"
 #include "tests/support/robots/linkages.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_fd_loops {
 namespace {
@@ -123,126 +124,6 @@ TEST(FdLoops, InstancesOfDifferentRankShareAPack) {
   }
 }
 
-TEST(FdLoops, DoesNotDependOnHowManyTimesAConstraintIsStated) {
-  // a sphere in a cylinder has 2 constraints where the revolute joint has 5, 3 of them redundant (section 8.10)
-  const Linkage five = four_bar(), two = four_bar(LoopType::PointOnLine);
-  const State s = admissible_state(five, 2);
-  const Accelerations a = run_fd(five, s, 5), b = run_fd(two, s, 5);
-  EXPECT_EQ(two.loops.nc, 2);
-  EXPECT_EQ(a.rank, b.rank);
-  EXPECT_LT((a.qdd - b.qdd).norm(), 1e-10 * a.qdd.norm());
-}
-
-TEST(FdLoops, DoesNotDependOnTheSpanningTree) {
-  // the slider-crank cut at the wrist, or at the crank's bearing in the ground: slider, rod, crank as a chain
-  const Linkage cut = slider_crank();
-  ModelBuilder b;
-  b.set_gravity({0, -9.81, 0});
-  LinkSpec crank = bar("crank", 0.2, 1), rod = bar("rod", 0.7, 2);
-  crank.com.x() -= 0.2, rod.com.x() -= 0.7;  // now hinged at their far ends
-  b.add_link(crank), b.add_link(rod), b.add_link(bar("slider", 0.1, 3));
-  JointSpec slide{"s", JointType::Prismatic, "", "slider"};
-  slide.axis = {1, 0, 0};
-  b.add_joint(slide), b.add_joint(hinge("w", "slider", "rod", {0, 0, 0}));
-  b.add_joint(hinge("b", "rod", "crank", {-0.7, 0, 0}));
-  const Robot r = b.build();
-  const Loops<double> loops = close_loops(r, {pin("", {0, 0, 0}, "crank", {-0.2, 0, 0})});
-  const State s = admissible_state(cut, 3);
-  const Model<double>&m = cut.model(), &n = r.model;
-  auto dof = [](const Robot& robot, const char* name) { return robot.model.body[robot.joint(name)].v; };
-  const int a = dof(cut.robot, "a"), bb = dof(cut.robot, "b"), sl = dof(cut.robot, "s");
-  const int a2 = dof(r, "b"), w2 = dof(r, "w"), s2 = dof(r, "s");
-  Numbers q(3), v(3), zero(3, 0.0), f(18, 0.0);
-  // angles against the ground: rod a + b, crank a
-  q[s2] = s.q[sl], q[w2] = s.q[a] + s.q[bb], q[a2] = -s.q[bb];
-  v[s2] = s.v[sl], v[w2] = s.v[a] + s.v[bb], v[a2] = -s.v[bb];
-  const VectorXd x = run_fd(m, cut.loops, s.q, s.v, zero, f, 0).qdd, y = run_fd(n, loops, q, v, zero, f, 0).qdd;
-  const double scale = 1e-9 * (1 + x.norm());
-  EXPECT_NEAR(y(s2), x(sl), scale);
-  EXPECT_NEAR(y(w2), x(a) + x(bb), scale);
-  EXPECT_NEAR(y(a2), -x(bb), scale);
-}
-
-TEST(FdLoops, ZeroFreedomJointIsAUniversalLoopJoint) {
-  // the four-bar's pin as a massless body on a revolute tree joint that is welded to the rocker; H is singular then
-  const Linkage l = four_bar();
-  const State s = admissible_state(l, 5);
-  ModelBuilder b;
-  b.set_gravity({0.3, -9.81, 0.5});
-  b.add_link(bar("crank", 0.3, 1)), b.add_link(bar("coupler", 0.8, 2)), b.add_link(bar("rocker", 0.6, 1.5));
-  b.add_link(bar("massless", 0.1, 1));
-  b.add_joint(hinge("a", "", "crank", {0, 0, 0})), b.add_joint(hinge("b", "crank", "coupler", {0.3, 0, 0}));
-  b.add_joint(hinge("c", "coupler", "massless", {0.8, 0, 0})), b.add_joint(hinge("d", "", "rocker", {0.7, 0, 0}));
-  Robot r = b.build();
-  r.model.body[r.joint("c")].I = {0, Vec3d::Zero(), {0, 0, 0, 0, 0, 0}};
-  r.model.body[r.joint("c")].second_moments = {0, 0, 0, 0, 0, 0};
-  LoopSpec weld = pin("massless", {0, 0, 0}, "rocker", {0.6, 0, 0});
-  weld.type = LoopType::Fixed;
-  const Loops<double> loops = close_loops(r, {weld});
-  // q = a, b, c, d with c = d - a - b
-  const Numbers q{s.q[0], s.q[1], s.q[2] - s.q[0] - s.q[1], s.q[2]};
-  const Numbers v{s.v[0], s.v[1], s.v[2] - s.v[0] - s.v[1], s.v[2]};
-  const Numbers tau{s.tau[0], s.tau[1], 0, s.tau[2]};
-  const ClosedLoopSystem e = closed_loop_system(r.model, loops, q.data(), v.data(), nullptr, 0);
-  EXPECT_NEAR(e.H(2, 2), 0, 1e-15);
-  const VectorXd x = run_fd(l.model(), l.loops, s.q, s.v, s.tau, Numbers(18, 0.0), 0).qdd;
-  for (const VectorXd& y : {fd_loops_kkt(e, vector(tau)).qdd, fd_loops_null_space(e, vector(tau))}) {
-    EXPECT_LT((Vec3d(y(0), y(1), y(3)) - x).norm(), 1e-9 * x.norm());
-    EXPECT_NEAR(y(2), y(3) - y(0) - y(1), 1e-9 * x.norm());
-  }
-}
-
-// The four-bar moved for a time by classical Runge-Kutta steps; watch(t, q, v) after each.
-template <class F> void simulate(const Linkage& l, Numbers q, Numbers v, double rate, double h, int steps, F watch) {
-  const Model<double>& m = l.model();
-  const Numbers zero(m.nv, 0.0), f(6 * m.nb, 0.0);
-  const auto acc = [&](const Numbers& q, const Numbers& v) {
-    return numbers(run_fd(m, l.loops, q, v, zero, f, rate).qdd);
-  };
-  for (int i = 1; i <= steps; i++) {
-    const Numbers a1 = acc(q, v), v2 = sum(v, a1, h / 2), a2 = acc(moved(m, q, v, h / 2), v2), v3 = sum(v, a2, h / 2),
-                  a3 = acc(moved(m, q, v2, h / 2), v3), v4 = sum(v, a3, h), a4 = acc(moved(m, q, v3, h), v4);
-    Numbers mean(m.nv);
-    for (int k = 0; k < m.nv; k++) {
-      mean[k] = (v[k] + 2 * v2[k] + 2 * v3[k] + v4[k]) / 6;
-      v[k] += h / 6 * (a1[k] + 2 * a2[k] + 2 * a3[k] + a4[k]);
-    }
-    q = moved(m, q, mean, h);
-    watch(i * h, q, v);
-  }
-}
-
-TEST(Baumgarte, LetsAPositionErrorDecayCriticallyDamped) {
-  const Linkage l = four_bar();
-  Numbers q = l.q;
-  q[1] += 1e-4;
-  const Numbers rest(3, 0.0);
-  const double T = 0.05, e0 = constraints(l.model(), l.loops, q, rest).delta.norm();
-  simulate(l, q, rest, 1 / T, 1e-3, 300, [&](double t, const Numbers& q, const Numbers& v) {
-    const double e = constraints(l.model(), l.loops, q, v).delta.norm();
-    EXPECT_NEAR(e, e0 * (1 + t / T) * std::exp(-t / T), 0.02 * e0) << t;
-  });
-}
-
-TEST(Baumgarte, HoldsTheLoopsClosedWhereTheyDriftWithout) {
-  const Linkage l = four_bar();
-  const Numbers v = admissible(l.model(), l.loops, l.q, {6, 0, 0});
-  double with = 0, without = 0, e[2], e0[2];
-  energy(l.model(), l.q.data(), v.data(), e0);
-  const auto error = [&](double& worst) {
-    return [&](double, const Numbers& q, const Numbers& v) {
-      worst = constraints(l.model(), l.loops, q, v).delta.norm();
-      energy(l.model(), q.data(), v.data(), e);
-    };
-  };
-  simulate(l, l.q, v, 0, 4e-3, 1000, error(without));
-  simulate(l, l.q, v, 20, 4e-3, 1000, error(with));
-  EXPECT_GT(without, 20 * with);
-  EXPECT_LT(with, 1e-6);
-  // and energy is kept
-  EXPECT_NEAR(e[0] + e[1], e0[0] + e0[1], 1e-4 * e0[0]);
-}
-
 // The mechanism of Figure 8.3: an arm on a base hinge, moved by a linear actuator, and a forearm.
 struct Triangle {
   static constexpr double l1 = 0.7, l2 = 0.5;
@@ -308,29 +189,6 @@ TEST(LoopClosure, ClosesTheTriangleOfFigure83) {
     EXPECT_LT((c.K * vector(qdd) - c.k).norm(), 1e-11 * (1 + c.k.norm() + vector(qdd).norm()));
     EXPECT_LT((run_fd(m, t.loops, q, qd, tau, f_ext, 0).qdd - vector(qdd)).norm(), 1e-9 * (1 + vector(qdd).norm()));
   }
-}
-
-TEST(FdLoops, IsTheSameForEveryScalar) {
-  for (const Linkage& l : linkages()) {
-    SCOPED_TRACE(l.name);
-    const State s = admissible_state(l, 6);
-    const int nv = l.model().nv, nc = l.loops.nc;
-    const auto all = [&](const auto& m, const auto& in, auto out) {
-      using T = std::remove_cvref_t<decltype(out[0])>;
-      const auto loops = cast<typename std::decay_t<decltype(m)>::Number>(l.loops);
-      std::vector<T> lambda(nc);
-      const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-11;
-      fd_loops(m, loops, in[0], in[1], in[2], in[3], 10, tolerance, out, lambda.data(), out + nv);
-      fd_independent(m, loops, l.independent, in[0], in[1], in[2], in[3], 10, tolerance, out + nv + 1,
-                     out + 2 * nv + 1);
-    };
-    expect_every_scalar(l.model(), {s.q, s.v, s.tau, s.f_ext}, 2 * nv + 2, 2e-3, all);
-  }
-  const TriangleRobot t = triangle();
-  const auto closure = [&](const auto& m, const auto& in, auto out) {
-    fd_closure(m, t.gamma, 2, in[0], in[1], in[2], in[3], out, out + 2, out + 6, out + 10);
-  };
-  expect_every_scalar(t.robot.model, {{0.8, -0.4}, {1.1, 0.7}, {1, 2, 3, 4}, Numbers(24, 0.5)}, 14, 1e-4, closure);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/loops/fd_loops.h"
 #include "core/loops/hybrid_loops.h"
 #include "core/loops/id_loops.h"
 #include "core/reference/loops/null_space.h"
 #include "tests/support/robots/linkages.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_hybrid_loops {
 namespace {
@@ -92,47 +93,6 @@ TEST(HybridLoops, SolvesTheEquationsOfMotionWithTheShortestForcesOfPrescribedJoi
     }
 }
 
-TEST(HybridLoops, IsForwardDynamicsWithNoJointPrescribed) {
-  for (const Linkage& l : linkages()) {
-    SCOPED_TRACE(l.name);
-    const Task t(l, 3);
-    const Result r = run_hybrid(t, std::vector<char>(l.model().nb + 1, 0), vector(t.s.a), vector(t.s.tau), 20);
-    VectorXd qdd(t.n), lambda(t.nc);
-    double rank;
-    fd_loops(l.model(), l.loops, t.s.q.data(), t.s.v.data(), t.s.tau.data(), t.s.f_ext.data(), 20, tolerance,
-             qdd.data(), lambda.data(), &rank);
-    EXPECT_EQ(r.rank, rank);
-    EXPECT_LT((r.qdd - qdd).norm(), 1e-12 * (1 + qdd.norm()));
-    EXPECT_LT((r.lambda - lambda).norm(), 1e-11 * (1 + lambda.norm()));
-  }
-}
-
-TEST(HybridLoops, IsInverseDynamicsWithAsManyJointsPrescribedAsThereAreMotors) {
-  for (const Linkage& l : linkages())
-    for (const bool all : {false, true}) {
-      SCOPED_TRACE(l.name + (all ? ", all joints" : ""));
-      const Task t(l, 5);
-      const Model<double>& m = l.model();
-      std::vector<char> p(m.nb + 1, 0), actuated(t.n, 0);
-      for (int k = 0; k < t.n; k++) p[m.dof_body[k]] |= all || l.actuated[k];
-      if (l.name == "parallel_leg") p[1] = 1;  // motors cannot hold the trunk
-      for (int k = 0; k < t.n; k++) actuated[k] = t.given(p, k);
-      const Result r = run_hybrid(t, p, vector(t.s.a), vector(t.s.tau));
-      // the motion of all joints follows from those with motors, so what id_loops makes of that motion must not differ
-      // where the joints without motors have the forces they need
-      const NullSpace x = null_space(t.e.K, t.e.k);
-      const RowMatrix G = x.G;
-      VectorXd tau(t.n), missing(G.cols()), id = t.e.H * r.qdd + t.e.C;
-      double rank;
-      actuation(m, static_cast<int>(G.cols()), G.data(), actuated, id.data(), t.s.tau.data(), tolerance, tau.data(),
-                &rank, missing.data());
-      EXPECT_EQ(rank, G.cols());
-      EXPECT_LT((r.qdd - vector(t.s.a)).norm(), 1e-8 * (1 + r.qdd.norm()));
-      EXPECT_LT((r.tau - tau).norm(), 1e-8 * (1 + tau.norm()));
-      EXPECT_LT(missing.norm(), 1e-8 * (1 + id.norm()));
-    }
-}
-
 TEST(HybridLoops, SaysWherePrescribedAccelerationsTearALoopApart) {
   const Task t(four_bar(), 2);
   VectorXd a = vector(t.s.a);
@@ -191,24 +151,6 @@ TEST(Structure, HasNoFreedomNeedsNoMotorsAndBearsItsLoads) {
                0, tolerance, qdd, tau.data(), lambda, &rank, violation);
   EXPECT_LT(tau.norm(), 1e-10);
   EXPECT_LT((e.C - e.K.transpose() * Eigen::Map<const VectorXd>(lambda, 5)).norm(), 1e-10);
-}
-
-TEST(HybridLoops, IsTheSameForEveryScalar) {
-  for (const Linkage& l : {four_bar(), slider_crank(), five_bar()}) {
-    SCOPED_TRACE(l.name);
-    const Task t(l, 6);
-    const int n = t.n, nc = t.nc;
-    for (const std::vector<char>& p : {std::vector<char>{1, 0, 0, 0}, std::vector<char>{1, 1, 1, 0}})
-      expect_every_scalar(l.model(), {t.s.q, t.s.v, t.s.a, t.s.tau, t.s.f_ext}, 2 * n, 2e-3,
-                          [&](const auto& m, const auto& in, auto out) {
-                            using T = std::remove_cvref_t<decltype(out[0])>;
-                            const auto loops = cast<typename std::remove_cvref_t<decltype(m)>::Number>(l.loops);
-                            const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-11;
-                            std::vector<T> lambda(nc), violation(nc), rank(1);
-                            hybrid_loops(m, loops, p, in[0], in[1], in[2], in[3], in[4], 0.0, tolerance, out, out + n,
-                                         lambda.data(), rank.data(), violation.data());
-                          });
-  }
 }
 
 }  // namespace

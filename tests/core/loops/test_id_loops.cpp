@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/loops/id_loops.h"
 
 #include "core/dynamics/rnea.h"
@@ -5,7 +7,6 @@
 #include "core/loops/independent.h"
 #include "core/reference/loops/null_space.h"
 #include "tests/support/robots/linkages.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_id_loops {
 namespace {
@@ -125,28 +126,6 @@ TEST(IdLoops, LeastConstraintForcesAreThePseudoInverseSolution) {
     for (std::size_t i = 0; i < passive.size(); i++)
       Kp.col(i) = t.e.K.col(passive[i]), w(i) = t.tau_id(passive[i]) - t.s.tau[passive[i]];
     EXPECT_LT((lambda - least_squares(Kp.transpose(), w)).norm(), 1e-8 * (1 + lambda.norm()));
-  }
-}
-
-TEST(IdLoops, IsTheSameForEveryScalar) {
-  for (const Linkage& l : linkages()) {
-    SCOPED_TRACE(l.name);
-    const Task t(l, 6);
-    const int n = l.model().nv, nc = l.loops.nc, ny = t.ny;
-    std::vector<char> actuated = l.actuated;
-    actuated[0] = 1;
-    const RowMatrix K = t.e.K;
-    const std::vector<Numbers> in{Numbers(t.G.data(), t.G.data() + n * ny), numbers(t.tau_id), t.s.tau,
-                                  Numbers(K.data(), K.data() + nc * n)};
-    const std::vector<char> motors = actuated;
-    const auto all = [&](const auto& m, const auto& in, auto out) {
-      using T = std::remove_cvref_t<decltype(out[0])>;
-      const double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-11;
-      actuation(m, ny, in[0], motors, in[1], in[2], tolerance, out, out + n, out + n + 1);
-      actuation_least_constraint(m, nc, in[3], l.actuated, in[1], in[2], tolerance, out + n + 1 + ny,
-                                 out + 2 * n + 1 + ny);
-    };
-    expect_every_scalar(l.model(), in, 2 * n + 1 + ny + nc, 2e-3, all);
   }
 }
 

@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/rates/centroidal.h"
 
 #include "core/kinematics/momentum.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_centroidal {
 namespace {
@@ -55,40 +56,6 @@ TEST(Centroidal, RateIsTheDerivativeOfTheMatrix) {
     EXPECT_LT((Ad - Eigen::Map<const Rows>(d.data(), 6, m.nv)).norm(), 1e-7 * (1 + d.norm()));
     EXPECT_LT((Ad * vector(s.v) - vector(Ad_qd)).norm(), 1e-11 * (1 + vector(Ad_qd).norm()));
   });
-}
-
-TEST(Centroidal, MomentumOfAFlyingRobotChangesByItsWeightAlone) {
-  RandomOptions o;
-  o.floating = true, o.roots = 0;
-  for (unsigned seed = 1; seed <= 15; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Case c(random_spec(seed, o), seed);
-    const Model<double>& m = c.model();
-    State s = c.state;
-    for (int k = 0; k < 6; k++) s.tau[k] = 0;  // the base is free
-    const VectorXd qdd = c.oracle.aba(s.q, s.v, s.tau, {});
-    Rows Ad(6, m.nv);
-    Numbers Ad_qd(6);
-    centroidal_momentum_rate(m, s.q.data(), s.v.data(), Ad.data(), Ad_qd.data());
-    const VectorXd rate = matrix_of(m, s.q) * qdd + vector(Ad_qd);
-    const double scale = 1 + (matrix_of(m, s.q).cwiseAbs() * qdd.cwiseAbs()).norm();
-    EXPECT_LT(rate.head<3>().norm(), 1e-9 * scale);
-    EXPECT_LT((rate.tail<3>() - total_mass(m) * m.gravity).norm(), 1e-9 * scale);
-  }
-}
-
-TEST(Centroidal, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const State s = random_state(robot, seed);
-    expect_every_scalar(robot.model, {s.q, s.v}, 15 * robot.model.nv + 6, 1e-4,
-                        [](const auto& m, const auto& in, auto out) {
-                          centroidal_momentum_matrix(m, in[0], out);
-                          centroidal_momentum_rate(m, in[0], in[1], out + 6 * m.nv, out + 15 * m.nv);
-                          com_jacobian(m, in[0], out + 12 * m.nv);
-                        });
-  }
 }
 
 }  // namespace

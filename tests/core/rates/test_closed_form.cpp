@@ -1,9 +1,9 @@
-// The closed form of the equation of motion with stacked matrices, Lynch and Park 9.4, against the texts of core/.
+// The closed form of the equation of motion with stacked matrices, Lynch and Park 9.4, against the texts of core/; the
+// matrix of the Lie bracket of Garofalo et al.
 #include <gtest/gtest.h>
 
 #include "core/dynamics/gravity_torques.h"
 #include "core/dynamics/newton_euler.h"
-#include "core/rates/coriolis_matrix.h"
 #include "tests/support/oracles/lagrange.h"
 
 namespace featherstorm::test_closed_form {
@@ -59,7 +59,7 @@ TEST(ClosedForm, OfLynchAndParkIsInertiaBiasAndGravity) {
     // c = -A^T L^T (G L [ad_Aqd] Gamma + [ad_V]^T G) L A qd, (9.83) with the sign of its first term corrected
     const VectorXd bias =
         -LA.transpose() * (x.G * x.L * block_crm(Aqd) * x.Gamma + block_crm(V).transpose() * x.G) * LA * qd;
-    Numbers g(m.nv), full(m.nv), C(m.nv * m.nv);
+    Numbers g(m.nv), full(m.nv);
     gravity_torques(m, s.q.data(), g.data());
     newton_euler(m, s.q.data(), s.v.data(), Zeros<double>{}, Zeros<double>{}, full.data());
     EXPECT_LT((bias - (vector(full) - vector(g))).norm(), 1e-11 * (1 + bias.norm()));
@@ -69,52 +69,31 @@ TEST(ClosedForm, OfLynchAndParkIsInertiaBiasAndGravity) {
   }
 }
 
-// Two links of length L with masses at their ends, in the vertical plane x-y. Lynch and Park 9.1.1.
-struct PlanarArm {
-  Robot robot;
-  PlanarArm(double m1, double m2, double L1, double L2) : robot(build(spec(m1, m2, L1, L2))) {}
-  static RobotSpec spec(double m1, double m2, double L1, double L2) {
-    RobotSpec s;
-    s.gravity = {0, -9.81, 0};
-    const double mass[] = {m1, m2}, length[] = {L1, L2};
-    for (int i = 0; i < 2; i++) {
-      LinkSpec l{"link" + std::to_string(i), mass[i]};
-      l.com = {length[i], 0, 0}, l.inertia.setZero();
-      s.links.push_back(l);
-      JointSpec j;
-      j.name = "joint" + std::to_string(i), j.type = JointType::Revolute, j.child = l.name, j.axis = {0, 0, 1};
-      if (i == 1) j.parent = "link0", j.X.r = {L1, 0, 0};
-      s.joints.push_back(j);
-    }
-    return s;
+TEST(Garofalo, LieBracketMatrixIsAConstantTimesCopiesOfTheTwist) {
+  // adj = W V, Garofalo et al. (17), W as in their appendix with v before w
+  using Wide = Eigen::Matrix<double, 3, 18>;
+  Wide Ww = Wide::Zero(), Wv = Wide::Zero();
+  const Vec3d x = Vec3d::UnitX(), y = Vec3d::UnitY(), z = Vec3d::UnitZ();
+  // row i of each holds, for column block j of V, the row vector that picks entry (i, j) of the skew matrix
+  const auto set = [](Wide& W, int row, int block, const Vec3d& e) { W.block<1, 3>(row, 3 * block) = e.transpose(); };
+  // blocks alternate (v, w) for each of three columns
+  set(Ww, 1, 1, z), set(Ww, 2, 1, -y), set(Ww, 0, 3, -z), set(Ww, 2, 3, x), set(Ww, 0, 5, y), set(Ww, 1, 5, -x);
+  set(Wv, 1, 0, z), set(Wv, 2, 0, -y), set(Wv, 0, 2, -z), set(Wv, 2, 2, x), set(Wv, 0, 4, y), set(Wv, 1, 4, -x);
+  Eigen::Matrix<double, 6, 36> W = Eigen::Matrix<double, 6, 36>::Zero();
+  W.topLeftCorner<3, 18>() = Ww, W.topRightCorner<3, 18>() = Wv, W.bottomRightCorner<3, 18>() = Ww;
+  Random random(1);
+  for (int trial = 0; trial < 20; trial++) {
+    const Vec3d v = random.vector(), w = random.vector();
+    Eigen::Matrix<double, 6, 1> twist, other;
+    twist << v, w;
+    Eigen::Matrix<double, 36, 6> V = Eigen::Matrix<double, 36, 6>::Zero();
+    for (int k = 0; k < 6; k++) V.block<6, 1>(6 * k, k) = twist;
+    const Eigen::Matrix<double, 6, 6> adj = W * V;
+    const Motion<double> u{random.vector(), random.vector()}, c = cross(Motion<double>{w, v}, u);
+    other << u.v, u.w;
+    EXPECT_LT((adj * other - (Eigen::Matrix<double, 6, 1>() << c.v, c.w).finished()).norm(), 1e-14);
+    EXPECT_LT((adj * twist).norm(), 1e-14);
   }
-  Numbers torque(const Numbers& q, const Numbers& v, const Numbers& a) const {
-    return call_rnea(robot.model, q, v, a, {});
-  }
-};
-
-TEST(ClosedForm, OfThePlanarArmHasTheCorrectedNumbers) {
-  // (9.8) with its printed errors corrected
-  const Numbers q{0.3, 0.5}, v{0.7, -0.2}, a{1.1, 0.4}, rest{0, 0};
-  const PlanarArm unit(1, 1, 1, 1), other(2, 1.5, 0.8, 0.6);
-  EXPECT_NEAR(unit.torque(q, v, a)[0], 31.675171525520064, 1e-13);
-  EXPECT_NEAR(unit.torque(q, v, a)[1], 9.534952150691163, 1e-13);
-  EXPECT_NEAR(other.torque(q, v, a)[0], 37.39208550905786, 1e-13);
-  EXPECT_NEAR(other.torque(q, v, a)[1], 7.82541025586286, 1e-13);
-  EXPECT_NEAR(unit.torque(rest, rest, rest)[0], 29.43, 1e-13);
-  EXPECT_NEAR(unit.torque(rest, rest, rest)[1], 9.81, 1e-13);
-  const auto H = dense::unpacked(unit.robot.model, call_crba(unit.robot.model, q));
-  EXPECT_NEAR(H(0, 0), 4.7551651237807455, 1e-14);
-  EXPECT_NEAR(H(0, 1), 1.8775825618903728, 1e-14);
-  EXPECT_NEAR(H(1, 1), 1.0, 1e-14);
-  // h = m2 L1 L2 sin q2 is all there is of C: [-h qd2, -h (qd1 + qd2); h qd1, 0]
-  double C[4];
-  coriolis_matrix(unit.robot.model, q.data(), v.data(), C);
-  const double h = std::sin(0.5);
-  EXPECT_NEAR(C[0], -h * v[1], 1e-14);
-  EXPECT_NEAR(C[1], -h * (v[0] + v[1]), 1e-14);
-  EXPECT_NEAR(C[2], h * v[0], 1e-14);
-  EXPECT_NEAR(C[3], 0, 1e-14);
 }
 
 }  // namespace

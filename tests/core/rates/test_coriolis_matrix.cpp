@@ -1,9 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/rates/coriolis_matrix.h"
 
 #include "core/rates/crba_rate.h"
 #include "tests/support/oracles/coriolis.h"
 #include "tests/support/oracles/lagrange.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_coriolis_matrix {
 namespace {
@@ -138,25 +139,6 @@ TEST(CrbaRate, IsTheDerivativeOfTheInertia) {
     EXPECT_LT(largest_entry(Hd - Eigen::Map<const MatrixXd>(expected.data(), m.nv, m.nv)),
               1e-7 * (1 + largest_entry(Hd)));
   });
-}
-
-TEST(CoriolisMatrix, IsTheSameForEveryScalar) {
-  RandomOptions o;
-  for (unsigned seed = 1; seed <= 4; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    o.bodies = 4, o.floating = seed % 2 == 0;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int n = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v}, 3 * n * n + robot.model.nh, 1e-4,
-                        [](const auto& m, const auto& in, auto out) {
-                          const int n = m.nv * m.nv;
-                          coriolis_matrix(m, in[0], in[1], out);
-                          coriolis_matrix<Coriolis::BodyFixed>(m, in[0], in[1], out + n);
-                          coriolis_matrix<Coriolis::MassCentre>(m, in[0], in[1], out + 2 * n);
-                          crba_rate(m, in[0], in[1], out + 3 * n);
-                        });
-  }
 }
 
 }  // namespace

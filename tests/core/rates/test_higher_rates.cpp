@@ -1,8 +1,10 @@
+#include <gtest/gtest.h>
+
 #include "core/rates/elastic_joints.h"
 #include "core/rates/higher_rates.h"
 #include "tests/support/oracles/cases.h"
+#include "tests/support/oracles/coriolis.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_higher_rates {
 namespace {
@@ -77,36 +79,7 @@ TEST(HigherRates, MakeUpTheRatesOfInverseDynamics) {
       // passivity differentiated: Cd + Cd^T = Hdd
       EXPECT_LT((Cd + Cd.transpose() - Mdd).norm(), 1e-11 * (1 + Mdd.norm()));
     };
-    check(std::integral_constant<Coriolis, Coriolis::Christoffel>{});
-    check(std::integral_constant<Coriolis, Coriolis::BodyFixed>{});
-  });
-}
-
-TEST(HigherRates, LeaveARemainderOfThirdOrder) {
-  // Taylor: X(h) - X - h Xd - h^2/2 Xdd falls as h^3
-  for_motions(plain, [](const Case& c, const Motion5& x) {
-    const Model<double>& m = c.model();
-    const int n = m.nv;
-    const double *q = x.d[0].data(), *v = x.d[1].data(), *a = x.d[2].data(), *j = x.d[3].data();
-    Numbers Hd(m.nh), Hdd(m.nh), gd(n), gdd(n), C0(n * n), Cd(n * n), Cdd(n * n);
-    crba_rate(m, q, v, Hd.data()), crba_second_rate(m, q, v, a, Hdd.data());
-    gravity_torques_rate(m, q, v, gd.data()), gravity_torques_second_rate(m, q, v, a, gdd.data());
-    coriolis_matrix_rate(m, q, v, v, a, Cd.data());
-    coriolis_matrix_second_rate(m, q, v, a, j, Cdd.data());
-    const auto rest = [&](double h) {
-      const Numbers qh = x.at(0, h), vh = x.at(1, h), zero(n, 0.0);
-      const MatrixXd dH = c.oracle.crba(qh) - c.oracle.crba(x.d[0]) - h * dense::unpacked(m, Hd) -
-                          0.5 * h * h * dense::unpacked(m, Hdd);
-      const VectorXd dg = c.oracle.rnea(qh, zero, zero, {}) - c.oracle.rnea(x.d[0], zero, zero, {}) - h * vector(gd) -
-                          0.5 * h * h * vector(gdd);
-      Numbers now(n * n), then(n * n);
-      coriolis_matrix(m, q, v, now.data());
-      coriolis_matrix(m, qh.data(), vh.data(), then.data());
-      const VectorXd dC = vector(then) - vector(now) - h * vector(Cd) - 0.5 * h * h * vector(Cdd);
-      return Eigen::Vector3d(dH.norm(), dg.norm(), dC.norm());
-    };
-    const Eigen::Vector3d one = rest(4e-3), half = rest(2e-3);
-    for (int k = 0; k < 3; k++) EXPECT_LT(half(k), one(k) / 6.5 + 1e-10);
+    for_every_form(check);
   });
 }
 
@@ -117,52 +90,22 @@ TEST(HigherRates, AreRatesOfTheFirstOnesForJointsOfEveryType) {
     const int n = m.nv;
     const State& s = c.state;
     const double *q = s.q.data(), *v = s.v.data(), *a = s.a.data(), *j = x.d[3].data();
-    Numbers Hdd(m.nh, NAN), gdd(n, NAN), Cdd(n * n, NAN), got;
-    crba_second_rate(m, q, v, a, Hdd.data());
-    gravity_torques_second_rate(m, q, v, a, gdd.data());
-    coriolis_matrix_second_rate(m, q, v, a, j, Cdd.data());
-    for (const Numbers& part : {Hdd, gdd, Cdd}) got.insert(got.end(), part.begin(), part.end());
-    const VectorXd expected = derivative([&](double t) {
-      const Numbers qt = moved(m, s.q, sum(s.v, s.a, t / 2), t), vt = sum(s.v, s.a, t), at = sum(s.a, x.d[3], t);
-      Numbers r(m.nh + n + n * n);
-      crba_rate(m, qt.data(), vt.data(), r.data());
-      gravity_torques_rate(m, qt.data(), vt.data(), r.data() + m.nh);
-      coriolis_matrix_rate(m, qt.data(), vt.data(), vt.data(), at.data(), r.data() + m.nh + n);
-      return VectorXd(vector(r));
+    for_every_form([&](auto form) {
+      Numbers got(m.nh + n + n * n, NAN);
+      crba_second_rate(m, q, v, a, got.data());
+      gravity_torques_second_rate(m, q, v, a, got.data() + m.nh);
+      coriolis_matrix_second_rate<form()>(m, q, v, a, j, got.data() + m.nh + n);
+      const VectorXd expected = derivative([&](double t) {
+        const Numbers qt = moved(m, s.q, sum(s.v, s.a, t / 2), t), vt = sum(s.v, s.a, t), at = sum(s.a, x.d[3], t);
+        Numbers r(m.nh + n + n * n);
+        crba_rate(m, qt.data(), vt.data(), r.data());
+        gravity_torques_rate(m, qt.data(), vt.data(), r.data() + m.nh);
+        coriolis_matrix_rate<form()>(m, qt.data(), vt.data(), vt.data(), at.data(), r.data() + m.nh + n);
+        return VectorXd(vector(r));
+      });
+      EXPECT_LT((vector(got) - expected).norm(), 1e-6 * (1 + expected.norm()));
     });
-    EXPECT_LT((vector(got) - expected).norm(), 1e-6 * (1 + expected.norm()));
   });
-}
-
-TEST(HigherRates, OfTheCoriolisMatrixTakeUserDefinedJointsInEveryForm) {
-  RandomOptions o;
-  o.bodies = 3, o.types = {JointType::UserDefined};
-  const Case c(random_spec(2, o), 2);
-  const Model<double>& m = c.model();
-  const int n = m.nv;
-  const State& s = c.state;
-  const Numbers j = random_state(m, 77).v;
-  const auto check = [&](auto form) {
-    constexpr Coriolis f = decltype(form)::value;
-    Numbers Cdd(n * n, NAN);
-    coriolis_matrix_second_rate<f>(m, s.q.data(), s.v.data(), s.a.data(), j.data(), Cdd.data());
-    // twice the difference of C itself, along q'' = a + j t
-    const auto C = [&](double t) {
-      Numbers qt = s.q, vt = s.v, r(n * n);
-      for (int k = 0; k < n; k++) {
-        qt[k] += t * (s.v[k] + t * (s.a[k] / 2 + t * j[k] / 6));
-        vt[k] += t * (s.a[k] + t * j[k] / 2);
-      }
-      coriolis_matrix<f>(m, qt.data(), vt.data(), r.data());
-      return VectorXd(vector(r));
-    };
-    const VectorXd expected = (4 * (C(1e-3) - 2 * C(0) + C(-1e-3)) / 1e-6 - (C(2e-3) - 2 * C(0) + C(-2e-3)) / 4e-6) / 3;
-    EXPECT_GT(expected.norm(), 1);
-    EXPECT_LT((vector(Cdd) - expected).norm(), 1e-6 * (1 + expected.norm()));
-  };
-  check(std::integral_constant<Coriolis, Coriolis::Christoffel>{});
-  check(std::integral_constant<Coriolis, Coriolis::BodyFixed>{});
-  check(std::integral_constant<Coriolis, Coriolis::MassCentre>{});
 }
 
 TEST(ElasticFeedforward, DrivesTheLinksAlongTheMotion) {
@@ -202,27 +145,6 @@ TEST(ElasticFeedforward, DrivesTheLinksAlongTheMotion) {
   }
   EXPECT_LT((y.head(n) - vector(x.at(0, 0.2))).norm(), 1e-7);
   EXPECT_GT((y.head(n) - vector(x.d[0])).norm(), 0.05);
-}
-
-TEST(HigherRates, AreTheSameForEveryScalar) {
-  RandomOptions o;
-  o.bodies = 2, o.types = {JointType::Revolute, JointType::Universal, JointType::Ball};
-  for (unsigned seed = 1; seed <= 2; seed++) {
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int n = robot.model.nv, nh = robot.model.nh;
-    expect_every_scalar(
-        robot.model, {s.q, s.v, s.a, s.tau}, nh + 7 * n + n * n, 1e-3, [&](const auto& m, const auto& in, auto out) {
-          using T = std::remove_cvref_t<decltype(out[0])>;
-          crba_second_rate(m, in[0], in[1], in[2], out);
-          gravity_torques_second_rate(m, in[0], in[1], in[2], out + nh);
-          rnea_second_rate(m, in[0], in[1], in[2], in[3], in[1], out + nh + n, out + nh + 2 * n, out + nh + 3 * n);
-          const std::vector<T> K(n, T(50.0)), B(n, T(0.3));
-          elastic_feedforward(m, in[0], in[1], in[2], in[3], in[1], K.data(), B.data(), out + nh + 4 * n,
-                              out + nh + 5 * n, out + nh + 6 * n);
-          coriolis_matrix_second_rate(m, in[0], in[1], in[2], in[3], out + nh + 7 * n);
-        });
-  }
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
+#include <gtest/gtest.h>
+
 #include "core/rates/rates.h"
 
 #include "core/derivatives/rnea_second_derivatives.h"
 #include "core/rates/crba_rate.h"
 #include "tests/support/oracles/coriolis.h"
 #include "tests/support/oracles/lagrange.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_rates {
 namespace {
@@ -41,22 +42,6 @@ TEST(Rates, AreDerivativesAlongTheMotion) {
         EXPECT_LT((Jd * vector(s.v) - vector(a)).norm(), 1e-11 * scale_of(a));
       },
       20);
-}
-
-TEST(Rates, AreLinearInTheDirectionSoUnitVectorsGiveStateDerivatives) {
-  // dg/dq is symmetric, the Hessian of V, where velocities are derivatives of coordinates. Garofalo et al. (24d)
-  RandomOptions o;
-  o.types = coordinate_joints;
-  for (unsigned seed = 1; seed <= 10; seed++) {
-    const Case c(random_spec(seed, o), seed);
-    const Model<double>& m = c.model();
-    MatrixXd dg(m.nv, m.nv);
-    for (int k = 0; k < m.nv; k++) gravity_torques_rate(m, c.state.q.data(), UnitArray<double>{k}, dg.col(k).data());
-    EXPECT_LT(largest_entry(dg - dg.transpose()), 1e-12 * (1 + largest_entry(dg)));
-    Numbers gd(m.nv);
-    gravity_torques_rate(m, c.state.q.data(), c.state.v.data(), gd.data());
-    EXPECT_LT((dg * vector(c.state.v) - vector(gd)).norm(), 1e-12 * scale_of(gd));
-  }
 }
 
 using Rows = Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor>;
@@ -100,42 +85,6 @@ TEST(JacobianRate, AndItsDerivativesAreThoseOfDifferences) {
   }
 }
 
-TEST(StateDerivatives, MakeUpThoseOfInverseDynamics) {
-  // dtau/dq_k = dH/dq_k qdd + dC/dq_k qd + dg/dq_k,  dtau/dqd_k = dC/dqd_k qd + C e_k. Garofalo et al. (24)
-  for_random_robots(
-      [](const Case& c) {
-        const Model<double>& m = c.model();
-        const State& s = c.state;
-        const VectorXd qd = vector(s.v), qdd = vector(s.a);
-        const Numbers rest(m.nv, 0.0);
-        Numbers by_q(m.nv * m.nv), by_qd(m.nv * m.nv), Hd(m.nh), Cd(m.nv * m.nv), gd(m.nv);
-        rnea_derivatives(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, by_q.data(), by_qd.data());
-        const MatrixXd Q = square(by_q, m.nv), V = square(by_qd, m.nv);
-        for_every_form([&](auto form) {
-          const MatrixXd C = coriolis<form()>(m, s.q, s.v);
-          for (int k = 0; k < m.nv; k++) {
-            const Numbers e = unit(m.nv, k);
-            crba_rate(m, s.q.data(), e.data(), Hd.data());
-            gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
-            coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), e.data(), rest.data(), Cd.data());
-            const VectorXd by_q = dense::unpacked(m, Hd) * qdd + square(Cd, m.nv) * qd + vector(gd);
-            EXPECT_LT((Q.col(k) - by_q).norm(), 1e-11 * (1 + Q.norm()));
-            coriolis_matrix_rate<form()>(m, s.q.data(), s.v.data(), rest.data(), e.data(), Cd.data());
-            EXPECT_LT((V.col(k) - square(Cd, m.nv) * qd - C.col(k)).norm(), 1e-11 * (1 + V.norm()));
-          }
-        });
-        // at rest the derivatives are those of gravity
-        rnea_derivatives(m, s.q.data(), Zeros<double>{}, Zeros<double>{}, Zeros<double>{}, by_q.data(), by_qd.data());
-        EXPECT_EQ(largest(by_qd), 0);
-        for (int k = 0; k < m.nv; k++) {
-          const Numbers e = unit(m.nv, k);
-          gravity_torques_rate(m, s.q.data(), e.data(), gd.data());
-          EXPECT_LT((square(by_q, m.nv).col(k) - vector(gd)).norm(), 1e-12 * (1 + largest(by_q)));
-        }
-      },
-      20);
-}
-
 TEST(SecondDerivatives, OfInverseDynamicsAreThoseOfDifferences) {
   for (unsigned seed = 1; seed <= 12; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -170,28 +119,6 @@ TEST(SecondDerivatives, OfInverseDynamicsAreThoseOfDifferences) {
     for (int k = 0; k < m.nv; k++)
       for (int l = 0; l < m.nv; l++)
         EXPECT_LT((hessian[k].col(l) - hessian[l].col(k)).norm(), 1e-12 * (1 + hessian[k].norm()));
-  }
-}
-
-TEST(Rates, AreTheSameForEveryScalar) {
-  RandomOptions o;
-  for (unsigned seed = 1; seed <= 3; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    o.bodies = 3, o.floating = seed % 2 == 0;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int n = robot.model.nv;
-    expect_every_scalar(robot.model, {s.q, s.v, s.a, s.tau, s.f_ext}, 3 * n * n + 13 * n, 1e-4,
-                        [](const auto& m, const auto& in, auto out) {
-                          const int n = m.nv * m.nv;
-                          coriolis_matrix_rate(m, in[0], in[1], in[1], in[2], out);
-                          rnea_second_derivatives(m, in[0], in[1], in[2], in[4], in[1], in[2], in[3], out + n,
-                                                  out + 2 * n);
-                          const auto rest = out + 3 * n;
-                          gravity_torques_rate(m, in[0], in[1], rest);
-                          jacobian_rate(m, in[0], in[1], m.nf - 1, rest + m.nv);
-                          jacobian_second_rate(m, in[0], in[1], in[1], in[2], m.nf - 1, rest + 7 * m.nv);
-                        });
   }
 }
 

@@ -1,6 +1,8 @@
+#include <gtest/gtest.h>
+
 #include "core/rates/state_tensors.h"
+#include "tests/support/oracles/coriolis.h"
 #include "tests/support/oracles/lagrange.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_state_tensors {
 namespace {
@@ -69,72 +71,25 @@ TEST(InverseInertiaRate, IsTheContractionOfTheTensor) {
   });
 }
 
-TEST(CoriolisDerivatives, AreThoseOfTheClosedFormOfGarofaloEtAl) {
-  // C = sum J^T (Psi J + Lambda Jd), with J and Jd of the dense oracle: (6b) on the links, for joints with constant S
-  const auto closed_form = [](const Case& c, const Numbers& q, const Numbers& v) {
-    const dense::Pose p = c.oracle.pose(q, v);
-    const int n = c.model().nv;
-    std::vector<MatrixXd> J, Jd;
-    MatrixXd C = MatrixXd::Zero(n, n);
-    for (std::size_t i = 0; i < c.oracle.node.size(); i++) {
-      const dense::Node& b = c.oracle.node[i];
-      MatrixXd own = MatrixXd::Zero(6, n), Ji = own, Jdi = own;
-      own.middleCols(b.v, b.nv) = p.S[i];
-      if (b.parent >= 0) {
-        // (27), (28)
-        const dense::Vector6 xi = own * vector(v);
-        Ji = p.X[i] * J[b.parent];
-        Jdi = p.X[i] * Jd[b.parent] - dense::crm(xi) * Ji;
-      }
-      J.push_back(Ji + own), Jd.push_back(Jdi);
-      const dense::Matrix6 adj = dense::crm(p.v[i]), Psi = b.I * adj - adj.transpose() * b.I;
-      EXPECT_LT((Psi + Psi.transpose()).norm(), 1e-12 * (1 + Psi.norm()));
-      C += J[i].transpose() * (Psi * J[i] + b.I * Jd[i]);
-    }
-    return C;
-  };
-  for_robots(
-      [&](const Case& c) {
-        const Model<double>& m = c.model();
-        const State& s = c.state;
-        const int n = m.nv;
-        Numbers by_q(n * n * n, NAN), by_qd(n * n * n, NAN), C(n * n);
-        coriolis_derivatives<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
-        coriolis_matrix<Coriolis::BodyFixed>(m, s.q.data(), s.v.data(), C.data());
-        const MatrixXd expected = closed_form(c, s.q, s.v);
-        EXPECT_LT((square(C, n) - expected).norm(), 1e-11 * (1 + expected.norm()));
-        for (int k = 0; k < n; k++) {
-          const MatrixXd d = along_coordinate(c, k, [&](const Numbers& q) { return closed_form(c, q, s.v); });
-          EXPECT_LT((square(by_q, n, k) - d).norm(), 1e-7 * (1 + d.norm()));
-          Numbers e(n, 0.0);
-          e[k] = 1;
-          const MatrixXd one = closed_form(c, s.q, e);
-          EXPECT_LT((square(by_qd, n, k) - one).norm(), 1e-11 * (1 + one.norm()));
-        }
-      },
-      {JointType::Revolute, JointType::Prismatic});
-}
-
-TEST(CoriolisDerivatives, AreThoseOfDifferencesForJointsOfEveryType) {
+TEST(CoriolisDerivatives, AreThoseOfDifferencesInEveryForm) {
   for_robots([](const Case& c) {
     const Model<double>& m = c.model();
     const State& s = c.state;
     const int n = m.nv;
-    Numbers by_q(n * n * n, NAN), by_qd(n * n * n, NAN), C(n * n);
-    coriolis_derivatives(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
-    const auto at = [&](const Numbers& q) {
-      coriolis_matrix(m, q.data(), s.v.data(), C.data());
-      return square(C, n);
-    };
-    MatrixXd sum = MatrixXd::Zero(n, n);
-    for (int k = 0; k < n; k++) {
-      const MatrixXd d = along_coordinate(c, k, at);
-      EXPECT_LT((square(by_q, n, k) - d).norm(), 1e-6 * (1 + d.norm()));
-      sum += square(by_qd, n, k) * s.v[k];
-    }
-    // C is linear in qd
-    const MatrixXd expected = at(s.q);
-    EXPECT_LT((sum - expected).norm(), 1e-12 * (1 + expected.norm()));
+    for_every_form([&](auto form) {
+      Numbers by_q(n * n * n, NAN), by_qd(n * n * n, NAN);
+      coriolis_derivatives<form()>(m, s.q.data(), s.v.data(), by_q.data(), by_qd.data());
+      const auto at = [&](const Numbers& q) { return coriolis<form()>(m, q, s.v); };
+      MatrixXd sum = MatrixXd::Zero(n, n);
+      for (int k = 0; k < n; k++) {
+        const MatrixXd d = along_coordinate(c, k, at);
+        EXPECT_LT((square(by_q, n, k) - d).norm(), 1e-6 * (1 + d.norm()));
+        sum += square(by_qd, n, k) * s.v[k];
+      }
+      // C is linear in qd
+      const MatrixXd expected = at(s.q);
+      EXPECT_LT((sum - expected).norm(), 1e-12 * (1 + expected.norm()));
+    });
   });
 }
 
@@ -163,23 +118,6 @@ TEST(ChristoffelSymbols, AreThoseOfLagrangesEquation) {
         EXPECT_LT((force - expected).norm(), 1e-11 * (1 + expected.norm()));
       },
       coordinate_joints);
-}
-
-TEST(StateTensors, AreTheSameForEveryScalar) {
-  RandomOptions o;
-  for (unsigned seed = 1; seed <= 2; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    o.bodies = 2, o.floating = seed % 2 == 0, o.armature = 1;
-    const Robot robot = random_robot(seed, o);
-    const State s = random_state(robot, seed);
-    const int n = robot.model.nv, n3 = n * n * n;
-    expect_every_scalar(robot.model, {s.q, s.v}, 5 * n3 + n * n, 1e-3, [&](const auto& m, const auto& in, auto out) {
-      inertia_derivatives(m, in[0], out);
-      coriolis_derivatives(m, in[0], in[1], out + n3, out + 2 * n3);
-      christoffel_symbols(m, in[0], out + 3 * n3);
-      inverse_inertia_derivatives(m, in[0], out + 5 * n3, out + 4 * n3);
-    });
-  }
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
+#include <gtest/gtest.h>
+
 #include "core/kinematics/energy.h"
 #include "core/step/rk4_step.h"
 #include "tests/support/robots/swinging.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_rk4_step {
 namespace {
@@ -22,10 +23,6 @@ double order(const Model<double>& m, const State& s, double time, int steps) {
   return std::log2(distance(m, run(m, s, time, steps), exact) / distance(m, run(m, s, time, 2 * steps), exact));
 }
 
-const State swing{{1, 0.5}, {0, 1}, {}, Numbers(2), {}};
-
-TEST(Rk4, IsOfFourthOrderForAFreeBody) { EXPECT_NEAR(order(free_body().model, tumbling(), 2, 50), 4, 0.15); }
-TEST(Rk4, IsOfFourthOrderForADoublePendulum) { EXPECT_NEAR(order(pendulum(2).model, swing, 1, 200), 4, 0.15); }
 TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
   RandomOptions options;
   options.bodies = 2, options.roots = 0;
@@ -38,25 +35,6 @@ TEST(Rk4, IsOfFourthOrderForJointsOfEveryType) {
     if (distance(robot.model, run(robot.model, s, 0.1, 20), run(robot.model, s, 0.1, 40)) < 1e-12) continue;  // exact
     EXPECT_NEAR(order(robot.model, s, 0.1, 20), 4, 0.3) << name_of(options.types[0]);
   }
-}
-
-TEST(Rk4, ConservesEnergyAndAngularMomentumOfATumblingBody) {
-  const Robot robot = free_body();
-  State s = tumbling();
-  double e0[2], e[2];
-  energy(robot.model, s.q.data(), s.v.data(), e0);
-  s = run(robot.model, s, 100, 10000);
-  energy(robot.model, s.q.data(), s.v.data(), e);
-  EXPECT_NEAR(e[0], e0[0], 1e-6 * e0[0]);
-}
-TEST(Rk4, ConservesEnergyOfADoublePendulum) {
-  const Robot robot = pendulum(2);
-  State s = swing;
-  double e0[2], e[2];
-  energy(robot.model, s.q.data(), s.v.data(), e0);
-  s = run(robot.model, s, 20, 10000);
-  energy(robot.model, s.q.data(), s.v.data(), e);
-  EXPECT_NEAR(e[0] + e[1], e0[0] + e0[1], 1e-6 * std::abs(e0[1]));
 }
 
 TEST(Rk4, TangentRateUndoesTheDerivativeOfTheExponentialMap) {
@@ -92,24 +70,6 @@ TEST(Rk4, IsTheSameByArticulatedBodies) {
     rk4_step(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, a.q.data(), a.v.data());
     rk4_step_aba(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, b.q.data(), b.v.data());
     EXPECT_LT(distance(m, a, b), 1e-11 * (1 + vector(a.v).norm()));
-  }
-}
-
-TEST(Rk4, IsTheSameForEveryScalar) {
-  for (unsigned seed = 1; seed <= 3; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions options;
-    options.bodies = 4;
-    const Robot robot = random_robot(seed, options);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
-    expect_every_scalar(m, {s.q, s.v, s.tau, {0.01, 0, 0, 1}}, m.nq + m.nv, 1e-4,
-                        [](const auto& m, const auto& in, auto out) {
-                          using T = ScalarOf<decltype(out)>;
-                          const Zeros<T> none;
-                          const StepParameters<T> p{in[3][0], in[3][1], in[3][2], in[3][3]};
-                          rk4_step(m, in[0], in[1], Drive{in[2], none, none, none}, none, p, out, out + m.nq);
-                        });
   }
 }
 

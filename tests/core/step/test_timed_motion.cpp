@@ -1,12 +1,13 @@
 // Robots with time-dependent joints in motion: derivatives by state and time against differences, integrators against
 // closed forms.
+#include <gtest/gtest.h>
+
 #include "core/derivatives/timed_derivatives.h"
 #include "core/dynamics/articulated_bodies.h"
 #include "core/step/dormand_prince.h"
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/robots/timed_joint_texts.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_timed_motion {
 namespace {
@@ -171,19 +172,6 @@ TEST(TimedMotion, RefusesStepsWithoutTime) {
   double q = 0, v = 0;
   EXPECT_THROW(rk4_step(m, &q, &v, Drive{none, none, none, none}, none, StepParameters<double>{0.1, 0, 0, 1}, &q, &v),
                std::invalid_argument);
-}
-
-TEST(TimedDerivatives, AreTheSameForEveryScalar) {
-  const Robot r = timed_robot(timed_crane, true, 1);
-  const Model<double>& m = r.model;
-  const State s = random_state(r, 1);
-  const int n = m.nv;
-  expect_every_scalar(m, {s.q, s.v, s.tau, {0.3}}, n + 3 * n * n + n, 2e-3,
-                      [&](const auto& m, const auto& in, auto out) {
-                        using T = ScalarOf<decltype(out)>;
-                        fd_timed_derivatives(m, in[0], in[1], in[2], in[3][0], Zeros<T>{}, out, out + n,
-                                             out + n + n * n, out + n + 2 * n * n, out + n + 3 * n * n);
-                      });
 }
 
 }  // namespace

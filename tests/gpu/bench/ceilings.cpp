@@ -1,21 +1,11 @@
-// What a GPU can do at best, and what straight-line code costs its instruction cache, a line each (bench_report.h).
+// What a GPU can do at best, a line each (bench_report.h).
 //
 //   ceilings/memory/...        reading, writing and copying in memory and in the L2, of bits without a pattern: 16
-//   bytes a
-//                              thread, and 4 bytes a thread in 74 arrays with the paddings of batches
+//                              bytes a thread, and 4 bytes a thread in 74 arrays with the paddings of batches
 //   ceilings/arithmetic/...    multiply-adds and special functions by warps a scheduler has
 //   ceilings/launch/...        what a launch costs on a stream, in a graph, and until the host knows that it is done
-//   instruction cache/...      kernels of 40 to 150 KB: by warps on a multiprocessor, without barriers and with one
-//   after each
-//                              64 statements, which keeps a block's warps at the same place of the code; after another
-//                              kernel (cold); in blocks of 2 and of 8 warps on a full machine
 //
-// If the code does not fit the instruction cache, warps that drift apart wait for it: the time of several warps without
-// barriers then grows against that of one, and barriers help. If neither is seen, the cache is no limit.
-//
-//   gpu_ceilings [--only ROBOT[/ROW]] [--seconds N]      gpu_ceilings quick    small, for a test without a GPU
-#include "host/load/load.h"
-#include "tests/gpu/bench/code_probe.h"
+//   gpu_ceilings [--seconds N]      gpu_ceilings quick    small, for a test without a GPU
 #include "tests/gpu/timing/bench_report.h"
 #include "tests/gpu/timing/machine.h"
 #include "tests/gpu/timing/options.h"
@@ -202,8 +192,7 @@ int run(const Options& o) {
   c.report.head();
   std::printf("# %s, %d multiprocessors, memory clock %d MHz\n", device_info().name, device_info().multiprocessors,
               c.watch.clocks().memory());
-  if (o.robot.empty()) c.report.attempt("ceilings", [&] { c.all(); });
-  probe_code(o, c.report, c.budget, c.stream.get(), c.watch);
+  c.report.attempt("ceilings", [&] { c.all(); });
   return c.report.end(c.budget);
 }
 

@@ -4,7 +4,6 @@
 #include "core/contact/soft_surface.h"
 #include "core/dynamics/newton_euler.h"
 #include "tests/support/robots/contact_robots.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::testing {
 

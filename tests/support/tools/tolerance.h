@@ -64,5 +64,6 @@ template <class A> double largest(const A& a) {
   for (int i = 0; i < static_cast<int>(a.size()); i++) e = std::max(e, std::abs(static_cast<double>(a[i])));
   return e;
 }
+template <class A> double scale_of(const A& a) { return std::max(1.0, largest(a)); }
 
 }  // namespace featherstorm::testing

@@ -1,10 +1,11 @@
+#include <gtest/gtest.h>
+
 #include "core/kinematics/energy.h"
 #include "core/reference/contact/dense_output.h"
 #include "core/reference/contact/event_simulation.h"
 #include "core/reference/contact/lcp.h"
 #include "core/reference/contact/minimal_contacts.h"
 #include "tests/support/robots/contact_robots.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_contact_events {
 namespace {
@@ -118,19 +119,6 @@ TEST(DenseOutput, IsOfSecondOrderOnQuaternionsToo) {
   EXPECT_NEAR(q[0], 0.005, 1e-15);
 }
 
-TEST(DenseOutput, IsTheSameForEveryScalar) {
-  RandomOptions o;
-  o.bodies = 5, o.floating = true;
-  const Robot robot = random_robot(3, o);
-  const State s = random_state(robot, 3), r = random_state(robot, 4);
-  const int nq = robot.model.nq;
-  expect_every_scalar(robot.model, {s.q, s.v, s.a, r.v, r.a}, nq + robot.model.nv, 1e-5,
-                      [&](const auto& m, const auto& in, auto out) {
-                        using T = std::remove_cvref_t<decltype(out[0])>;
-                        heun_state(m, in[0], in[1], in[2], in[3], in[4], T(0.1), T(0.3), out, out + nq);
-                      });
-}
-
 TEST(EventSimulation, FindsTheTimesOfABouncingBall) {
   const Robot robot = point();
   const double height = 0.5, e = 0.6;
@@ -153,34 +141,6 @@ TEST(EventSimulation, FindsTheTimesOfABouncingBall) {
   EXPECT_NEAR(s.q(0), 1.5, 1e-12);
   EXPECT_NEAR(s.v(2), 0, 1e-12);
   EXPECT_NEAR(s.q(2), 0.1, 1e-9);
-}
-
-TEST(EventSimulation, ElasticBouncesConserveEnergy) {
-  const Robot robot = floating({block("b", {0.2, 0.1, 0.05}, 1)});
-  std::vector<ContactSpec> specs = corners("b", {0.2, 0.1, 0.05}, 0, 1), upper = specs;
-  for (ContactSpec& c : upper) c.centre.z() *= -1, specs.push_back(c);
-  const Contacts<double> contacts = contacts_of(robot, specs);
-  VectorXd v = moving(0.3, 0, 0);
-  v.tail(3) << 2, 1, -0.5;
-  EventSimulation s = event_simulation(robot.model, contacts, at(0, 0, 0.4), v);
-  const double E = total_energy(s);
-  EXPECT_GE(run(s, 1.0, 0.0025).size(), 2u);
-  EXPECT_NEAR(total_energy(s), E, 1e-4 * E);
-}
-
-// A particle on a smooth sphere leaves it at two thirds of its height; needs dn/dt in (11.30).
-TEST(EventSimulation, AParticleLeavesASphere) {
-  const Robot robot = point();
-  ContactSpec c = on_ground("b", {0, 0, 0}, 0);
-  c.surface = Surface::Sphere, c.radius = 1;
-  const Contacts<double> contacts = contacts_of(robot, {c});
-  for (double v0 : {0.8, 1.6}) {
-    const auto [s, event] = first_event(event_simulation(robot.model, contacts, at(0, 0, 1), moving(v0, 0, 0)), 2e-3);
-    EXPECT_EQ(event.kind, EventKind::NegativeForce);
-    EXPECT_NEAR(s.q(2), 2.0 / 3 + v0 * v0 / (3 * g), 1e-5);
-    EXPECT_NEAR(s.q.head(3).norm(), 1, 1e-5);
-    EXPECT_NEAR(s.lambda(0), 0, 1e-6);
-  }
 }
 
 // A ladder on a smooth floor and wall leaves the wall at two thirds of its height.
@@ -213,45 +173,6 @@ TEST(EventSimulation, ALadderLeavesTheWall) {
   run(s, 0.1, 2e-3);
   EXPECT_NEAR(s.v(0), vx, 1e-10);
   EXPECT_NEAR(total_energy(s), E, 1e-5 * E);
-}
-
-// A block on a table that is pushed harder and harder at its top tips when the push's moment exceeds that of its
-// weight.
-TEST(EventSimulation, ABlockTips) {
-  const Vec3d half(0.1, 0.2, 0.3);
-  const Robot robot = floating({block("b", half, 2)});
-  std::vector<ContactSpec> specs = corners("b", half);
-  // a stop in front of its foot, as there is no friction
-  for (int k = 0; k < 2; k++) {
-    ContactSpec stop = on_ground("b", {half.x(), k ? -half.y() : half.y(), -half.z()}, 0);
-    stop.X_p.R = Eigen::AngleAxisd(-M_PI / 2, Vec3d::UnitY()).toRotationMatrix();  // normal -x
-    stop.X_p.r = {half.x(), 0, 0};
-    specs.push_back(stop);
-  }
-  const Contacts<double> contacts = contacts_of(robot, specs);
-  EventSimulation s = event_simulation(robot.model, contacts, at(0, 0, half.z()), VectorXd::Zero(6));
-  const double rise = 10;  // N/s at the height 2 half.z
-  s.tau = [&](double t, const VectorXd&, const VectorXd&) {
-    VectorXd tau = VectorXd::Zero(6);
-    tau(0) = rise * t, tau(4) = rise * t * half.z();
-    return tau;
-  };
-  EXPECT_EQ(std::count(s.current.begin(), s.current.end(), 1), 6);
-  // forces pass from corner to corner first: other active contacts, the same current ones
-  ContactEvent event{};
-  while (s.current[0] && s.t < 1) {
-    const auto events = advance(s, 0.01);
-    expect_invariants(s);
-    if (!events.empty()) event = events.back();
-  }
-  EXPECT_EQ(event.kind, EventKind::NegativeForce);
-  EXPECT_FALSE(s.current[1]);
-  EXPECT_GT(s.problems_solved, 2);
-  // f 2 h_z = m g h_x
-  EXPECT_NEAR(event.t, 2 * g * half.x() / (2 * half.z()) / rise, 1e-6);
-  EXPECT_TRUE(s.current[2] && s.current[3]);  // the corners at +x
-  run(s, 0.2, 0.01);
-  EXPECT_GT(s.v(4), 0.02);
 }
 
 TEST(EventSimulation, FourCornersCarryTheWeightOnThree) {

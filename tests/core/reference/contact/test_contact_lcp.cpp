@@ -1,6 +1,7 @@
+#include <gtest/gtest.h>
+
 #include "core/reference/contact/lcp.h"
 #include "tests/support/robots/contact_robots.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_contact_lcp {
 namespace {
@@ -128,47 +129,6 @@ TEST(ContactEquations, AccelerationsAreUniqueWhereForcesAreNot) {
   EXPECT_GT(many, 0);
 }
 
-// RBDA (11.19)-(11.22): one body with 6x6 matrices.
-TEST(ContactSystem, OfOneBodyIsThatOfSection11_2) {
-  const Vec3d half(0.3, 0.2, 0.1);
-  const Robot robot = floating({block("b", half, 3)});
-  std::vector<ContactSpec> specs = corners("b", half);
-  for (ContactSpec& c : specs) c.radius_s = 0.05;
-  specs[1].surface = Surface::Sphere, specs[1].radius = 0.7, specs[1].X_p.r = {0.2, 0.4, 0.3};
-  const Contacts<double> contacts = contacts_of(robot, specs);
-  const State s = random_state(robot, 5);
-  const ContactProblem p = contact_problem(robot.model, contacts, s.q, s.v, s.tau, s.f_ext);
-  // at the body's origin, world axes, free joint: v = [world linear; body angular]
-  const Eigen::Quaterniond rotation(s.q[3], s.q[4], s.q[5], s.q[6]);
-  const Eigen::Matrix3d R = rotation.toRotationMatrix(), I = R * block("b", half, 3).inertia * R.transpose();
-  Eigen::Matrix<double, 6, 6> inertia = Eigen::Matrix<double, 6, 6>::Zero();
-  inertia.topLeftCorner<3, 3>() = I, inertia.bottomRightCorner<3, 3>() = 3 * Eigen::Matrix3d::Identity();
-  const Eigen::Vector3d v(s.v[0], s.v[1], s.v[2]), w = R * Eigen::Vector3d(s.v[3], s.v[4], s.v[5]);
-  Numbers frames(48);
-  contact_frames(robot.model, contacts, s.q.data(), frames.data());
-  Eigen::Matrix<double, 6, 4> N;
-  const Eigen::Vector3d o(s.q[0], s.q[1], s.q[2]);
-  for (int k = 0; k < 4; k++) {
-    const Eigen::Map<const Eigen::Vector3d> C(frames.data() + 12 * k), n(frames.data() + 12 * k + 3);
-    N.col(k) << (C - o).cross(n), n;
-  }
-  EXPECT_LT((p.M - N.transpose() * inertia.inverse() * N).norm(), 1e-10 * p.M.norm());
-  // f - v x* I v about the moving origin; a is classical there
-  Eigen::Matrix<double, 6, 1> f;
-  f.head<3>() = Eigen::Vector3d(s.f_ext[0], s.f_ext[1], s.f_ext[2]) +
-                R * Eigen::Vector3d(s.tau[3], s.tau[4], s.tau[5]) - w.cross(I * w);
-  f.tail<3>() = Eigen::Vector3d(s.f_ext[3] + s.tau[0], s.f_ext[4] + s.tau[1], s.f_ext[5] + s.tau[2] - 3 * 9.81);
-  const VectorXd expected = N.transpose() * inertia.inverse() * f;
-  // what depends on velocity: the plane's contacts have n . w x (w x c) with c from the body's origin to the sphere's
-  // centre
-  for (int k = 0; k < 4; k++) {
-    const Eigen::Vector3d c = R * specs[k].centre, n = N.col(k).tail<3>(), u = v + w.cross(c);
-    double moving = n.dot(w.cross(w.cross(c)));
-    if (k == 1) moving += (u.squaredNorm() - std::pow(n.dot(u), 2)) / (o + c - specs[1].X_p.r).norm();
-    EXPECT_NEAR(p.d(k), expected(k) + moving, 1e-9 * (1 + expected.norm()));
-  }
-}
-
 TEST(SingleContact, IsTheClosedForm) {
   const Robot robot = floating({ball("b", 0.1, 2)});
   const Contacts<double> contacts = contacts_of(robot, {on_ground("b", {0, 0, 0}, 0.1)});
@@ -266,19 +226,6 @@ TEST(FdContacts, ConvergesToTheExactSolution) {
     EXPECT_EQ(vector(lambda).norm(), 0);
   }
   EXPECT_GE(compared, 15);
-}
-
-TEST(FdContacts, IsTheSameForEveryScalar) {
-  const Case c = random_case(7, 4);
-  const int nv = c.robot.model.nv;
-  const Numbers touching{1, 1, 0, 1};
-  expect_every_scalar(c.robot.model, {c.s.q, c.s.v, c.s.tau, c.s.f_ext, touching}, nv + 4, 1e-3,
-                      [&](const auto& m, const auto& in, auto out) {
-                        using P = typename std::remove_cvref_t<decltype(m)>::Number;
-                        const auto contacts = cast<P>(c.contacts);
-                        for (int k = 0; k < 4; k++) out[nv + k] = std::remove_cvref_t<decltype(out[0])>(0.0);
-                        fd_contacts(m, contacts, in[0], in[1], in[2], in[3], in[4], 8, out + nv, out);
-                      });
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Surfaces of soft contacts beyond a spring and a damper: RBDA section 11.8, Extensions.
+#include <gtest/gtest.h>
+
 #include "core/reference/contact/soft_array.h"
 #include "core/reference/contact/soft_series.h"
 #include "tests/support/robots/soft_world.h"
@@ -44,19 +46,6 @@ TEST(NonlinearSurface, HasRestitutionBySpeedOnly) {
     do x.step();
     while (x.q[2] < 0.1);
     EXPECT_NEAR(x.v[2] / 0.2, 1 - 2.0 / 3 * 0.4 * 0.2, 4e-3);
-  }
-}
-
-TEST(NonlinearSurface, CarriesAWeightAtTheDepthOfItsLaw) {
-  const Robot robot = floating({ball("ball", 0.1, 1.5)});
-  for (int n2 : {2, 3, 4}) {
-    const double K = 2000 * std::pow(0.01, 1 - n2 / 2.0);
-    SoftWorld<NonlinearSurface<double>> x(robot, {at_origin()}, {K, K, 1, 1, n2});
-    x.s.dt = 1e-3;
-    x.q[2] = 0.1;
-    x.step(4000);
-    EXPECT_NEAR(0.1 - x.q[2], std::pow(1.5 * 9.81 / K, 2.0 / n2), 1e-5);
-    EXPECT_NEAR(x.f[0], 1.5 * 9.81, 1e-3);
   }
 }
 
@@ -134,41 +123,7 @@ TEST(SeriesSurface, LosesWhatDamperAndSlipTake) {
   EXPECT_GT(slipping, 20);
 }
 
-TEST(SeriesSurface, SticksBelowTheAngleOfFrictionAndSlidesAboveIt) {
-  const Robot robot = floating({block("ball", {0.2, 0.1, 0.02}, 2)});
-  for (double angle : {0.4, 0.7}) {
-    std::vector<ContactSpec> specs = corners("ball", {0.2, 0.1, 0.02}, 0.5);
-    const Mat3d R = Eigen::AngleAxisd(angle, Vec3d::UnitY()).toRotationMatrix();
-    for (ContactSpec& c : specs) c.X_p.R = R;
-    SoftWorld<SeriesSurface<double>> x(robot, specs, {4000, 40, 20000, 3000, 30, 15000});
-    const Eigen::Quaterniond p(R);
-    const Vec3d at = R.col(2) * 0.02;
-    x.q = {at.x(), at.y(), at.z(), p.w(), p.x(), p.y(), p.z()};
-    x.s.dt = 5e-4;
-    x.step(2500);
-    const double before = Vec3d(x.v[0], x.v[1], x.v[2]).dot(R.col(0));
-    x.step(1000);
-    const double slope = std::max(0.0, 9.81 * (std::sin(angle) - 0.5 * std::cos(angle)));
-    EXPECT_NEAR((Vec3d(x.v[0], x.v[1], x.v[2]).dot(R.col(0)) - before) / 0.5, angle < 0.46 ? 0 : slope, 2e-3);
-    if (angle < 0.46) { EXPECT_NEAR(before, 0, 1e-6); }
-  }
-}
-
 // ---- the moving contact point ----
-
-TEST(SoftRolling, SlowsABallAsTheClosedForm) {
-  const Robot robot = floating({ball("ball", 0.1, 1.5)});
-  SoftSurface<double> s{2e4, 200, 2e4, 200};
-  s.rolling = 0.05;
-  SoftWorld<SoftSurface<double>> x(robot, {at_origin(0.8)}, s);
-  x.q[2] = 0.1 - 1.5 * 9.81 / 2e4, x.v[0] = 1, x.v[4] = 1 / x.q[2];
-  x.s.dt = 2e-4;
-  // (m + I / r^2) vd = -rolling m g v
-  for (int k = 1; k <= 3; k++) {
-    x.step(2500);
-    EXPECT_NEAR(x.v[0], std::exp(-0.05 * 9.81 * 5 / 7 * 0.5 * k), 4e-3);
-  }
-}
 
 // External forces do f_n zeta + f_t v + resist . locus, whatever surface and bodies; locus by differences of where the
 // contact point is in the axes of the body that carries the surface.
@@ -212,35 +167,6 @@ TEST(SoftRolling, ActsOnTheContactPointsMotion) {
     }
   }
   EXPECT_GT(touching, 12);
-}
-
-template <class MakeLaw>
-void every_scalar(int numbers, MakeLaw&& law) {
-  RandomOptions o;
-  o.bodies = 3, o.floating = true;
-  const Robot robot = random_robot(9, o);
-  const State s = random_state(robot, 9);
-  std::vector<ContactSpec> specs = random_contacts(robot, 9, 2);
-  for (ContactSpec& c : specs) c.surface = Surface::Plane, c.radius = 0, c.radius_s = 0.7, c.half_x = 2, c.half_y = 3;
-  const Contacts<double> contacts = contacts_of(robot, specs);
-  const Numbers u(2 * numbers, 0.004);
-  expect_every_scalar(robot.model, {s.q, s.v, s.f_ext, u}, 6 + 2 * numbers, 1e-3,
-                      [&](const auto& m, const auto& in, auto out) {
-                        using P = typename std::remove_cvref_t<decltype(m)>::Number;
-                        using T = std::remove_cvref_t<decltype(out[0])>;
-                        const auto soft = law(P(1));
-                        std::vector<T> f_ext(in[2], in[2] + 6 * m.nb), rate(2 * numbers);
-                        for (int k = 0; k < 2 * numbers; k++) out[6 + k] = in[3][k];
-                        const auto c = cast<P>(contacts);
-                        soft_contact_forces(m, c, soft.data(), in[0], in[1], in[3], f_ext.data(), out, rate.data());
-                        soft_contact_update(m, c, soft.data(), in[0], in[1], out, T(0.01), out + 6);
-                        for (int k = 0; k < 2 * numbers; k++) out[6 + k] = out[6 + k] + rate[k] * T(1e-3);
-                      });
-}
-TEST(SoftLaws, AreTheSameForEveryScalar) {
-  every_scalar(3, [](auto x) { return std::vector<NonlinearSurface<decltype(x)>>(2, {400, 20, 300, 15, 3}); });
-  every_scalar(6, [](auto x) { return std::vector<SeriesSurface<decltype(x)>>(2, {400, 20, 900, 300, 15, 800}); });
-  every_scalar(36, [](auto x) { return std::vector<ArraySurface<decltype(x)>>(2, {400, 20, 300, 15, 3, 4}); });
 }
 
 }  // namespace

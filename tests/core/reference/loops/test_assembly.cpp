@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "core/reference/loops/assembly.h"
 
 #include "core/reference/loops/null_space.h"
@@ -105,36 +107,6 @@ TEST(Assembly, ClosesLoopsAsJointsLikeOthers) {
       const VectorXd whole = fd_whole_system(m, l.loops, s.q.data(), s.v.data(), s.tau.data());
       EXPECT_LT((whole - qdd).norm(), 1e-7 * (1 + qdd.norm()));
     }
-}
-
-// Projection method, RBDA (7.5)-(7.14): Phi^A = J H^-1 J^T, b^A = J' qd + J H^-1 (tau - C).
-TEST(Assembly, RootOfAFloatingTreeHasTheArticulatedInertiaOfTheProjectionMethod) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomOptions o;
-    o.bodies = 2, o.floating = true, o.roots = 0, o.armature = 0;
-    const Case c(random_spec(seed, o), seed);
-    const Model<double>& m = c.model();
-    const State& s = c.state;
-    const dense::Pose p = c.oracle.pose(s.q, Numbers(m.nv, 0.0));
-    // links 0, ..: the root's handle in its own frame; welded links ride on their bodies
-    std::vector<Matrix6d> I;
-    for (const dense::Node& n : c.oracle.node) I.push_back(n.I);
-    for (int i = static_cast<int>(I.size()) - 1; i >= 1; i--) {
-      const int up = c.oracle.node[i].parent;
-      Matrix6d Ia = I[i];
-      if (c.oracle.node[i].nv > 0) {
-        const Handle none{Matrix6d::Zero(), Vector6d::Zero()};
-        const int nv = c.oracle.node[i].nv;
-        Ia = assemble(none, {I[i], Vector6d::Zero()}, joint_spaces(p.S[i], Vector6d::Zero()), VectorXd::Zero(nv)).I;
-      }
-      I[up] += p.X[i].transpose() * Ia * p.X[i];
-    }
-    MatrixXd J = MatrixXd::Zero(6, m.nv);
-    J.leftCols(6) = p.S[0];
-    const Matrix6d Phi = J * c.oracle.crba(s.q).inverse() * J.transpose();
-    EXPECT_LT((Phi.inverse() - I[0]).norm(), 1e-9 * I[0].norm());
-  }
 }
 
 }  // namespace

@@ -96,27 +96,6 @@ TEST(ConstrainedBody, ThreeMethodsGiveOneMotion) {
   });
 }
 
-// Example 3.2: a gear wheel of radius r drives the pin; T_a = (0 0 1 0 -1/r 0)
-TEST(ConstrainedBody, ActiveForceSubspaceOfExample32) {
-  const double r = 0.2, torque = 3;
-  MatrixXd S = MatrixXd::Zero(6, 1), F = MatrixXd::Zero(6, 1), expected = MatrixXd::Zero(6, 1);
-  S(2) = 1;
-  F(2) = -r * 7, F(4) = 7;  // a force of 7 N along y at (-r, 0, 0)
-  expected(2) = 1, expected(4) = -1 / r;
-  const MatrixXd Ta = active_force_subspace(F, S);
-  expect_near(Ta, expected);
-  EXPECT_NEAR((Ta.transpose() * S)(0), 1, 1e-15);
-  EXPECT_THROW(active_force_subspace(orthogonal_complement(S).leftCols(1), S), std::invalid_argument);
-  // the motion is that of any other T_a, the bearings carry something else
-  Random random(2);
-  const ConstrainedBody body{random_inertia(random), random_vector(random), S, VectorXd::Zero(6)};
-  const MatrixXd T = orthogonal_complement(S);
-  const ConstrainedMotion gear = constrained_motion(body, T, VectorXd(Ta * torque)),
-                          motor = constrained_motion(body, T, VectorXd(S * torque));
-  expect_near(gear.a, motor.a, 1e-10);
-  EXPECT_GT((T * (gear.lambda - motor.lambda)).norm(), 1);
-}
-
 // (3.11)-(3.21): implicit constraints by the KKT system, explicit ones by projection, and the dual system (3.19).
 TEST(Constraints, ImplicitExplicitAndDualEquationsAgree) {
   for (const Linkage& l : linkages()) {

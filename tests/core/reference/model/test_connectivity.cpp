@@ -8,7 +8,6 @@
 #include "tests/support/oracles/cases.h"
 #include "tests/support/oracles/random_matrices.h"
 #include "tests/support/tools/differences.h"
-#include "tests/support/tools/every_scalar.h"
 
 namespace featherstorm::test_connectivity {
 namespace {
@@ -46,15 +45,6 @@ TEST(PositionRate, IsTheDerivativeOfPositionsAndHalfTheQuaternionProduct) {
   };
   for_robots_in_states(check, 12);
   EXPECT_GT(balls, 0);
-}
-
-TEST(PositionRate, IsTheSameForEveryScalar) {
-  RandomOptions o;
-  o.floating = true;
-  const Robot robot = random_robot(1, o);
-  const State s = random_state(robot, 1);
-  expect_every_scalar(robot.model, {s.q, s.v}, robot.model.nq, 1e-4,
-                      [](const auto& m, const auto& in, auto out) { position_rate(m, in[0], in[1], out); });
 }
 
 // Section 4.1: the crank-slider linkage has one loop, 4 spanning trees and 8 regular numberings.

@@ -1,4 +1,4 @@
-// RBDA chapter 2: the rows of Tables 2.1 to 2.5, accelerations, the equation of motion of one body.
+// RBDA chapter 2: Tables 2.4 and 2.5, accelerations.
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -20,37 +20,6 @@ using Eigen::VectorXd;
 MatrixXd crm(const VectorXd& v) { return matrices::crm(matrices::Vector6(v)); }
 MatrixXd crf(const VectorXd& v) { return matrices::crf(matrices::Vector6(v)); }
 MatrixXd random_transform(Random& random) { return matrices::rot(random.rotation()) * matrices::xlt(random.vector()); }
-
-// Table 2.1, row by row, and Table 2.3, row by row.
-TEST(CrossOperators, HaveTheRowsOfTables21And23) {
-  using matrices::cross_matrix;
-  for_seeds([](Random& random) {
-    const Vec3d a = random.vector(), b = random.vector(), c = random.vector();
-    const Mat3d E = random.rotation(), A = cross_matrix(a), B = cross_matrix(b), one = Mat3d::Identity();
-    const double k = random.uniform(-2, 2);
-    expect_near(A, Mat3d(-A.transpose()));
-    expect_near(cross_matrix(k * a), Mat3d(k * A));
-    expect_near(cross_matrix(a + b), Mat3d(A + B));
-    expect_near(cross_matrix(E * a), Mat3d(E * A * E.inverse()));
-    expect_near(Vec3d(A * b), Vec3d(-B * a));
-    EXPECT_NEAR((A * b).dot(c), a.dot(B * c), 1e-13);
-    expect_near(cross_matrix(A * b), Mat3d(A * B - B * A));
-    expect_near(cross_matrix(A * b), Mat3d(b * a.transpose() - a * b.transpose()));
-    expect_near(Mat3d(A * B), Mat3d(b * a.transpose() - a.dot(b) * one));
-    const VectorXd u = random_vector(random), v = random_vector(random), f = random_vector(random);
-    const MatrixXd X = random_transform(random), Xd = X.inverse().transpose();
-    expect_near(crm(VectorXd(k * v)), MatrixXd(k * crm(v))), expect_near(crf(VectorXd(k * v)), MatrixXd(k * crf(v)));
-    expect_near(crm(VectorXd(u + v)), MatrixXd(crm(u) + crm(v))),
-        expect_near(crf(VectorXd(u + v)), MatrixXd(crf(u) + crf(v)));
-    expect_near(crm(VectorXd(X * v)), MatrixXd(X * crm(v) * X.inverse()));
-    expect_near(crf(VectorXd(X * v)), MatrixXd(Xd * crf(v) * Xd.inverse()));
-    expect_near(VectorXd(crm(u) * v), VectorXd(-crm(v) * u));
-    EXPECT_NEAR((crm(u) * v).dot(f), -v.dot(crf(u) * f), 1e-12);
-    EXPECT_NEAR((crf(u) * f).dot(v), -f.dot(crm(u) * v), 1e-12);
-    expect_near(crm(VectorXd(crm(u) * v)), MatrixXd(crm(u) * crm(v) - crm(v) * crm(u)));
-    expect_near(crf(VectorXd(crm(u) * v)), MatrixXd(crf(u) * crf(v) - crf(v) * crf(u)));
-  });
-}
 
 // Table 2.4: the product rules, which the library's own operators follow on dual numbers, and (2.45) for two moving
 // frames.
@@ -146,34 +115,6 @@ TEST(Acceleration, ClassicalAndSpatial) {
     expect_near(Vec3d(c.w), wd, 1e-8);
     const Motion<double> back = spatial_of_classical(c, velocity(0));
     expect_near(Vec3d(back.v), Vec3d(spatial.v));
-  });
-}
-
-// (2.62)-(2.71): f = I a + v x* I v says m c'' = f and I_C w' + w × I_C w = n_C at the mass centre; its inverse
-// (2.72)-(2.74).
-TEST(EquationOfMotion, OfABodyIsNewtonsAndEulers) {
-  for_seeds([](Random& random) {
-    const LinkSpec l = random_link(random, "body");
-    const MatrixXd I = matrices::mcI(l.mass, l.com, l.inertia);
-    const VectorXd v = random_vector(random), a = random_vector(random);
-    const VectorXd p = crf(v) * I * v, f = I * a + p;
-    const Vec3d w = v.head<3>(), wd = a.head<3>(), c = l.com;
-    const Vec3d origin = a.tail<3>() + w.cross(v.tail<3>());  // classical
-    const Vec3d centre = origin + wd.cross(c) + w.cross(w.cross(c));
-    expect_near(Vec3d(f.tail<3>()), Vec3d(l.mass * centre));
-    expect_near(Vec3d(f.head<3>() - c.cross(f.tail<3>())), Vec3d(l.inertia * wd + w.cross(Vec3d(l.inertia * w))));
-    const MatrixXd Phi = matrices::inverse_mcI(l.mass, l.com, l.inertia);
-    expect_near(VectorXd(Phi * f - Phi * p), a, 1e-10);
-    // (2.58)-(2.61): momentum moves like a force; h . v = 2 T
-    const VectorXd h = I * v;
-    EXPECT_NEAR(h.dot(v), l.mass * (v.tail<3>() + w.cross(c)).squaredNorm() + w.dot(l.inertia * w), 1e-11);
-    expect_near(Vec3d(h.head<3>()), Vec3d(l.inertia * w + c.cross(Vec3d(h.tail<3>()))));
-    // definite exactly if mass and rotational inertia are
-    const auto least = [](const MatrixXd& A) { return Eigen::SelfAdjointEigenSolver<MatrixXd>(A).eigenvalues()(0); };
-    EXPECT_GT(least(I), 0);
-    const Mat3d flat = l.inertia - 2 * least(l.inertia) * Mat3d::Identity();
-    EXPECT_LT(least(matrices::mcI(l.mass, l.com, flat)), 0);
-    EXPECT_LT(least(matrices::mcI(-l.mass, l.com, l.inertia)), 0);
   });
 }
 
