@@ -195,6 +195,7 @@ def torch_like():
 
     return types.SimpleNamespace(
         Tensor=Tensor,
+        from_dlpack=lambda x: adopt(Tensor, x),
         cuda=Streams(),
         empty=empty,
         moveaxis=np.moveaxis,

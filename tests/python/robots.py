@@ -14,3 +14,15 @@ SHARED_MODELS = pathlib.Path(os.environ.get("FEATHERSTORM_MODELS", BESIDE))
 @functools.cache
 def load(name, floating_base=None):
     return fs.load(name, floating_base)
+
+
+class CartTask(fs.Env):
+    """A task of the cart-pole, whose cart alone has a motor."""
+
+    dt, substeps, actions = 0.02, 2, 1
+
+    def model(self):
+        return fs.load("cartpole")
+
+    def actuate(self, x, a, m):
+        return [a[0], 0.0]

@@ -16,29 +16,19 @@ from featherstorm.commands import doctor, standing
 from featherstorm.mujoco.arguments import SimulationError
 
 
-def run(capsys, *arguments):
-    code = main(list(arguments))
+def run(capsys, *words):
+    """Run the command line with these words, of which one text may have several."""
+    code = main([word for text in words for word in text.split()])
     return code, *capsys.readouterr()
 
 
 def test_simulate(capsys, tmp_path):
-    code, out, err = run(
-        capsys,
-        "simulate",
-        "double_pendulum",
-        "--instances",
-        "50",
-        "--steps",
-        "30",
-        "--substeps",
-        "2",
-        "--plot",
-        str(tmp_path / "a.png"),
-    )
+    plot = tmp_path / "a.png"
+    code, out, err = run(capsys, f"simulate double_pendulum --instances 50 --steps 30 --substeps 2 --plot {plot}")
     assert code == 0, err
-    for word in ("throughput:", "status: 0 of 50", "energy: changes by", "agreement:", f"plot: {tmp_path / 'a.png'}"):
+    for word in ("throughput:", "status: 0 of 50", "energy: changes by", "agreement:", f"plot: {plot}"):
         assert word in out
-    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert plot.stat().st_size > 1000
 
 
 @pytest.mark.parametrize("name", standing.STANCES)
@@ -78,22 +68,8 @@ def test_a_push_is_seldom_and_horizontal():
 
 @pytest.mark.parametrize("drive", ["none", "pd"])
 def test_simulate_every_kind(capsys, drive):
-    code, out, err = run(
-        capsys,
-        "simulate",
-        "go2",
-        "--instances",
-        "5",
-        "--steps",
-        "3",
-        "--dtype",
-        "float64",
-        "--no-specialise",
-        "--drive",
-        drive,
-        "--threads",
-        "1",
-    )
+    more = f"--dtype float64 --no-specialise --drive {drive} --threads 1"
+    code, out, err = run(capsys, "simulate go2 --instances 5 --steps 3", more)
     assert code == 0 and "1 threads" in out, err
 
 
@@ -123,17 +99,8 @@ def test_robots(capsys):
 
 
 def test_bench(capsys):
-    code, out, _ = run(
-        capsys,
-        "bench",
-        "rnea,solve,jacobian,step",
-        "double_pendulum,go2",
-        "--instances",
-        "64",
-        "--repeats",
-        "2",
-        "--no-specialise",
-    )
+    words = "bench rnea,solve,jacobian,step double_pendulum,go2 --instances 64 --repeats 2 --no-specialise"
+    code, out, _ = run(capsys, words)
     assert code == 0 and "go2 (18)" in out and "jacobian" in out
 
 
@@ -246,28 +213,15 @@ def test_wrong_arguments(arguments):
 
 def test_as_a_program_on_a_dumb_terminal():
     env = {**os.environ, "TERM": "dumb", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "featherstorm",
-            "simulate",
-            "double_pendulum",
-            "--instances",
-            "10",
-            "--steps",
-            "5",
-            "--no-specialise",
-        ],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "throughput" in done.stdout
-    done = subprocess.run([sys.executable, "-m", "featherstorm", "--version"], env=env, capture_output=True, text=True)
-    assert done.stdout == f"featherstorm {fs.__version__}\n"
+
+    def printed(words):
+        command = [sys.executable, "-m", "featherstorm", *words.split()]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "throughput" in printed("simulate double_pendulum --instances 10 --steps 5 --no-specialise")
+    assert printed("--version") == f"featherstorm {fs.__version__}\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -7,9 +7,6 @@ import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.commands import simulate_world
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="readings are texts of featherstorm.mujoco, which needs MuJoCo 4")
-
 BALL = """
 <mujoco>
   <option timestep="0.004"/>

@@ -4,8 +4,6 @@ import mujoco
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco.batch", reason="featherstorm.control needs MuJoCo 4")
-
 from featherstorm.control import G1Stand, G1Step, G1Walk, HumanoidStandUp, Run, drive
 from featherstorm.control.biped import DUTY, LEGS, OMEGA, SIDES, STANCE, STRIDE, g1, in_turn, stepping, swing_of
 from featherstorm.tasks.dm_control.suite import suite_file

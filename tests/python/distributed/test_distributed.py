@@ -5,17 +5,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+import ray
 
 import featherstorm as fs
 from featherstorm.__main__ import main
 from featherstorm.learning import Training, resume
 from featherstorm.learning.settings import Settings
 
-ray = pytest.importorskip("ray", reason="needs Ray: pip install 'featherstorm[distributed]'")
 pytest.importorskip("gymnasium")
 
-from featherstorm.distributed import Workers  # noqa: E402
-from featherstorm.distributed.workers import begin_ray  # noqa: E402
+from featherstorm.distributed import Workers
+from featherstorm.distributed.workers import begin_ray
 
 TASK = "InvertedPendulum-v5"
 # chunks of 2 and 3 environments, minibatches of unequal size; lessons change the environments

@@ -4,13 +4,11 @@ import sys
 
 import numpy as np
 import pytest
+import ray
 
 import featherstorm as fs
+from featherstorm.distributed import Workers
 from featherstorm.planning import CEM, DIAL, ILQR, MPPI, PlanningError, PredictiveSampling
-
-ray = pytest.importorskip("ray", reason="needs Ray: pip install 'featherstorm[distributed]'")
-
-from featherstorm.distributed import Workers  # noqa: E402
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 HANGING = np.array([0.0, np.pi, 0.0, 0.0])

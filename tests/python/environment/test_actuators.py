@@ -1,12 +1,11 @@
 """Models of motors in an environment, against plain numpy code beside MuJoCo's passes."""
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.environment import actuators  # noqa: E402
+import featherstorm as fs
+from featherstorm.environment import actuators
 
 ARM = """<mujoco><option timestep="0.002"/><worldbody>
   <body><joint name="a" axis="0 1 0" armature=".01"/><geom type="capsule" size=".03" fromto="0 0 0 0 0 -.3"/>
@@ -16,25 +15,28 @@ ARM = """<mujoco><option timestep="0.002"/><worldbody>
 PASSES, STEPS = 4, 30
 
 
+class Arm(fs.Env):
+    """An arm whose actions and motors a test says."""
+
+    dt, actions, clip, steps = 0.002, 2, False, None
+
+    def __init__(self, **members):
+        self.__dict__.update(members)
+
+    def model(self):
+        return fs.from_mujoco(mujoco.MjModel.from_xml_string(ARM))
+
+    def reward(self, x, a, m):
+        return x.ctrl[0]
+
+    def observe(self, x, m, rng):
+        return x.q
+
+
 def beside_mujoco(actuate, expected, memory=(), scale=1.0, begin=None):
     """Runs an environment and MuJoCo with controls expected(pass, action, q, v); both have to stay together."""
     compiled = mujoco.MjModel.from_xml_string(ARM)
-
-    class Arm(fs.Env):
-        dt, actions, clip = PASSES * 0.002, 2, False
-
-        def model(self):
-            return fs.from_mujoco(compiled)
-
-        def reward(self, x, a, m):
-            return 0.0
-
-        def observe(self, x, m, rng):
-            return x.q
-
-    Arm.memory = dict(memory)
-    Arm.actuate = actuate
-    env = Arm().batch(1, dtype="float64", threads=1)
+    env = Arm(dt=PASSES * 0.002, memory=dict(memory), actuate=actuate).batch(1, dtype="float64", threads=1)
     env.reset()
     if begin:
         begin(env)
@@ -48,13 +50,13 @@ def beside_mujoco(actuate, expected, memory=(), scale=1.0, begin=None):
             mujoco.mj_step(compiled, data)
         np.testing.assert_allclose(env.q[0], data.qpos, atol=1e-9)
         np.testing.assert_allclose(env.v[0], data.qvel, atol=1e-8)
-    return np.array(torques), data
+    return np.array(torques)
 
 
 def test_pd_is_clipped_at_its_limit():
     motor = actuators.pd([20.0, 15.0], 0.5, [3.0, 2.0])
-    torques, _ = beside_mujoco(
-        lambda self, x, a, m: motor(a, x.q, x.v, 0.1, 0.2),
+    torques = beside_mujoco(
+        lambda x, a, m: motor(a, x.q, x.v, 0.1, 0.2),
         lambda k, a, q, v: np.clip(np.array([20, 15]) * (a - q) + 0.5 * (0.1 - v) + 0.2, [-3, -2], [3, 2]),
     )
     assert (np.abs(torques) == [3, 2]).any() and (np.abs(torques) < [3, 2]).any()
@@ -89,7 +91,7 @@ def test_the_torque_of_a_dc_motor_falls_with_speed():
         bounds.append(np.stack([found == wanted, np.abs(found) == 4, (np.abs(found) < 4) & (found != wanted)]))
         return found
 
-    beside_mujoco(lambda self, x, a, m: motor(a, x.q, x.v), expected, scale=2.0)
+    beside_mujoco(lambda x, a, m: motor(a, x.q, x.v), expected, scale=2.0)
     assert np.any(bounds, axis=(0, 2)).all()  # free, at the limit, and on the line
 
 
@@ -115,32 +117,22 @@ def test_actions_arrive_late(passes):
     def begin(env):
         env.memory("delay_passes")[:] = passes
 
-    beside_mujoco(lambda self, x, a, m: motor(lag(m, a), x.q, x.v), expected, lag.memory, begin=begin)
+    beside_mujoco(lambda x, a, m: motor(lag(m, a), x.q, x.v), expected, lag.memory, begin=begin)
+
+
+def late(lag, reset, steps):
+    """An arm whose actions are late, as the first of an episode's numbers say."""
+
+    def begin(m, rng):
+        reset(m, rng)
+        return np.zeros(2), np.zeros(2)
+
+    return Arm(memory=lag.memory, steps=steps, reset=begin, actuate=lambda x, a, m: lag(m, a))
 
 
 def test_each_episode_draws_its_delay():
     lag = actuators.delay(1, 4, size=2)
-
-    class Arm(fs.Env):
-        dt, actions, memory, steps = 0.002, 2, lag.memory, 3
-
-        def model(self):
-            return fs.from_mujoco(mujoco.MjModel.from_xml_string(ARM))
-
-        def reset(self, m, rng):
-            lag.draw(m, rng)
-            return np.zeros(2), np.zeros(2)
-
-        def actuate(self, x, a, m):
-            return lag(m, a)
-
-        def reward(self, x, a, m):
-            return 0.0
-
-        def observe(self, x, m, rng):
-            return x.q
-
-    env = Arm().batch(400, seed=2, threads=1)
+    env = late(lag, lag.draw, 3).batch(400, seed=2, threads=1)
     env.reset()
     first = np.array(env.memory("delay_passes")[:, 0])
     for _ in range(3):
@@ -180,34 +172,14 @@ def test_a_network_sees_the_last_passes(activation, order):
             torques.append(2.0 * y[0])
         return np.array(torques)
 
-    torques, _ = beside_mujoco(lambda self, x, a, m: network(m, a, x.q, x.v), expected, network.memory)
+    torques = beside_mujoco(lambda x, a, m: network(m, a, x.q, x.v), expected, network.memory)
     assert np.ptp(torques) > 0.1
 
 
 def test_an_episode_begins_with_an_empty_memory():
     """After the end of an episode the first action holds again."""
     lag = actuators.delay(2, 2, size=2)
-
-    class Arm(fs.Env):
-        dt, actions, memory, steps = 0.002, 2, lag.memory, 4
-
-        def model(self):
-            return fs.from_mujoco(mujoco.MjModel.from_xml_string(ARM))
-
-        def reset(self, m, rng):
-            m.delay_passes = 2
-            return np.zeros(2), np.zeros(2)
-
-        def actuate(self, x, a, m):
-            return lag(m, a)
-
-        def reward(self, x, a, m):
-            return x.ctrl[0]
-
-        def observe(self, x, m, rng):
-            return x.q
-
-    env = Arm().batch(1, dtype="float64", threads=1)
+    env = late(lag, lambda m, rng: setattr(m, "delay_passes", 2), 4).batch(1, dtype="float64", threads=1)
     env.reset()
     torques = [float(env.step(np.full((1, 2), 0.1 * k))[1][0]) for k in range(8)]
     np.testing.assert_allclose(torques, [0, 0, 0, 0.1, 0.4, 0.4, 0.4, 0.5], atol=1e-12)

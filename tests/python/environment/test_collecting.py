@@ -7,17 +7,12 @@ import threading
 
 import numpy as np
 import pytest
-from slider import Slider, model
+from slider import Slider
 
 from featherstorm.environment.collecting import mlp, normal_action
 
 B, T = 19, 30
 LAYERS = (3, 8, 8, 1)
-
-
-@pytest.fixture(scope="module")
-def robot(tmp_path_factory):
-    return model(tmp_path_factory.mktemp("slider"))
 
 
 def weights(seed):

@@ -1,14 +1,12 @@
 """Steps with the policy among the stages on a CUDA device, against the CPU."""
 
 import itertools
-import sys
 
 import numpy as np
 import pytest
 from device_tasks import Falling
 from slider import Slider, model
 
-import fake_cuda
 import featherstorm as fs
 from fake_cuda import Tensor, bound, counts, needs_device
 from featherstorm.device import DeviceArray
@@ -145,20 +143,10 @@ def test_one_kernel_takes_all_steps_where_none_has_kernels_of_its_own():
     assert now.launches - cold.launches == 3  # all steps, between copies of the observations before and behind them
 
 
-def test_torch_gets_its_arrays_steps_first(tmp_path, monkeypatch):
-    torch = fake_cuda.torch_like()
-    torch.from_dlpack = lambda x: fake_cuda.adopt(Tensor, x)
-    monkeypatch.setitem(sys.modules, "torch", torch)
+def test_torch_gets_its_arrays_steps_first(tmp_path, torch):
     batch = Slider(model(tmp_path)).batch(B, device="cuda:0", arrays="torch")
     batch.reset()
     got = batch.collect(T, policy_of("traced"), weights(0, 3, 8, 1))
     for x in arrays_of(got).values():
         assert type(x) is Tensor and x.shape[1] == B
     assert got.observations["actor"].shape == (T + 1, B, 3) and got.terminated.dtype == bool
-
-
-def test_other_modes_are_refused(tmp_path):
-    other = Slider(model(tmp_path)).batch(B, autoreset="disabled")
-    other.reset()
-    with pytest.raises(ValueError, match="autoreset is 'disabled', expected 'same_step'"):
-        other.collect(T, policy_of("traced"), weights(0, 3, 8, 1))

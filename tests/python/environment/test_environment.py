@@ -3,16 +3,11 @@
 import mujoco
 import numpy as np
 import pytest
-from slider import One, Slider, model
+from slider import One, Slider
 
 import featherstorm as fs
 
 ENVS, STEPS = 21, 40
-
-
-@pytest.fixture(scope="module")
-def robot(tmp_path_factory):
-    return model(tmp_path_factory.mktemp("slider"))
 
 
 def actions(k):
@@ -93,20 +88,6 @@ def test_transitions_are_those_of_the_task_of_one(robot, autoreset):
     assert causes.min() > 5  # both were seen
 
 
-def test_a_seed_says_all(robot):
-    def run(envs, threads):
-        batch = Slider(robot).batch(envs, seed=7, threads=threads)
-        found = [np.array(batch.reset()[0]["actor"])]
-        for k in range(25):
-            obs, reward, *_ = batch.step(np.random.default_rng(k).uniform(-1, 1, (300, 1))[:envs].astype(np.float32))
-            found += [np.array(obs["actor"]), np.array(reward)[:, None]]
-        return np.concatenate(found, axis=1)
-
-    whole = run(300, 2)
-    np.testing.assert_array_equal(run(300, 1), whole)
-    np.testing.assert_array_equal(run(17, 1), whole[:17])
-
-
 def test_seeds(robot):
     batch = Slider(robot).batch(8, seed=1)
     first = np.array(batch.reset()[0]["actor"])
@@ -119,18 +100,6 @@ def test_seeds(robot):
     assert len(np.unique(first[:, 0])) == 8
     with pytest.raises(ValueError, match="seed has 3 numbers, expected one or 8"):
         batch.reset(seed=[1, 2, 3])
-
-
-def test_what_is_drawn_has_its_law(robot):
-    batch = Slider(robot).batch(20000, seed=11, dtype="float64")
-    batch.reset()
-    q, v, mass = batch.q[:, 0], batch.v[:, 0], batch.parameter("body_mass")[:, 1] / 1.5
-    for x, mean, deviation in ((q, 0, 0.4 / 12**0.5), (v, 0, 0.5), (mass, 1, 1 / 12**0.5)):
-        assert abs(x.mean() - mean) < 5 * deviation / len(x) ** 0.5
-        assert abs(x.std() / deviation - 1) < 0.02
-    assert abs(np.corrcoef([q, v, mass]) - np.eye(3)).max() < 0.04
-    assert q.min() > -0.2
-    assert q.max() < 0.2
 
 
 @pytest.mark.parametrize("cause", ["state", "action"])
@@ -213,20 +182,18 @@ def test_what_cannot_be_is_said(robot, members, message):
 
 def test_calls_that_cannot_be(robot):
     task = Slider(robot)
-    with pytest.raises(ValueError, match="num_envs is 0, expected 1 or more"):
-        task.batch(0)
-    with pytest.raises(ValueError, match="autoreset is 'never', expected one of same_step"):
-        task.batch(4, autoreset="never")
-    with pytest.raises(TypeError, match="dtype is int32"):
-        task.batch(4, dtype="int32")
-    batch = task.batch(4)
-    with pytest.raises(RuntimeError, match=r"step\(\) before reset"):
-        batch.step(np.zeros((4, 1), np.float32))
-    batch.reset()
-    with pytest.raises(ValueError, match=r"actions has shape \(4, 2\), expected \(4, 1\)"):
-        batch.step(np.zeros((4, 2), np.float32))
-    with pytest.raises(ValueError, match="mask is int64"):
-        batch.reset(mask=np.zeros(4, int))
+    batch, begun, wide = task.batch(4), task.batch(4), np.zeros((4, 2), np.float32)
+    begun.reset()
+    for error, message, call in (
+        (ValueError, "num_envs is 0, expected 1 or more", lambda: task.batch(0)),
+        (ValueError, "autoreset is 'never', expected one of same_step", lambda: task.batch(4, autoreset="never")),
+        (TypeError, "dtype is int32", lambda: task.batch(4, dtype="int32")),
+        (RuntimeError, r"step\(\) before reset", lambda: batch.step(np.zeros((4, 1), np.float32))),
+        (ValueError, r"actions has shape \(4, 2\), expected \(4, 1\)", lambda: begun.step(wide)),
+        (ValueError, "mask is int64", lambda: begun.reset(mask=np.zeros(4, int))),
+    ):  # fmt: skip
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_parameters_are_drawn_at_the_start_alone(robot):

@@ -1,13 +1,10 @@
 """Environments on a CUDA device, against the CPU."""
 
-import sys
-
 import numpy as np
 import pytest
 from device_tasks import Falling, sent
 from slider import Slider, model
 
-import fake_cuda
 import featherstorm as fs
 from fake_cuda import Tensor, array, bound, counts, needs_device
 
@@ -114,10 +111,7 @@ def test_a_warm_step_takes_no_memory_and_does_not_wait():
     assert now.launches - warm.launches == 4 * (7 + 4 + 3)
 
 
-def test_torch_keeps_its_arrays_on_the_device(tmp_path, monkeypatch):
-    torch = fake_cuda.torch_like()
-    torch.from_dlpack = lambda x: fake_cuda.adopt(Tensor, x)
-    monkeypatch.setitem(sys.modules, "torch", torch)
+def test_torch_keeps_its_arrays_on_the_device(tmp_path, torch):
     batch = Slider(model(tmp_path)).batch(ENVS, device="cuda:0", arrays="torch")
     obs, _ = batch.reset()
     assert type(obs["actor"]) is Tensor

@@ -10,22 +10,16 @@ from featherstorm.environment.collecting import mlp
 from featherstorm.learning.ppo import PPO
 from featherstorm.learning.settings import Settings
 from featherstorm.learning.training import one_thread
+from robots import CartTask
 
 
-class Cart(fs.Env):
+class Cart(CartTask):
     """Balance the pole of a cart."""
 
-    dt, substeps, steps = 0.02, 2, 40
-    actions, action_range = 1, (-10.0, 10.0)
-
-    def model(self):
-        return fs.load("cartpole")
+    steps, action_range = 40, (-10.0, 10.0)
 
     def reset(self, m, rng):
         return rng.uniform(-0.1, 0.1, 2), rng.uniform(-0.1, 0.1, 2)
-
-    def actuate(self, x, a, m):
-        return [a[0], 0.0]
 
     def terminate(self, x, m):
         return np.abs(x.q[1]) > 0.5

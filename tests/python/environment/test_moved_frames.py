@@ -1,12 +1,11 @@
 """Parameters that say where things are: drawn, written, and changed before each pass."""
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.transfer import MujocoEnv  # noqa: E402
+import featherstorm as fs
+from featherstorm.transfer import MujocoEnv
 
 XML = """
 <mujoco><option timestep="0.002"/><worldbody>

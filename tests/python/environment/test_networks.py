@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from slider import Slider, model
+from slider import Slider
 
 from featherstorm.environment.collecting import mlp, normal_action
 
@@ -16,11 +16,6 @@ ACTIVATIONS = {
     "silu": lambda x: x / (1 + np.exp(-x)),
     "identity": lambda x: x,
 }
-
-
-@pytest.fixture(scope="module")
-def robot(tmp_path_factory):
-    return model(tmp_path_factory.mktemp("slider"))
 
 
 def weights(name, sizes, seed, scale=1.0):
@@ -135,19 +130,6 @@ def test_size_decides(robot):
     own.collect(2, policy_of(3, activation=lambda x: x * x), weights("pi", (3, 64, 64, 1), 5))
     ((made, _),) = own.kernels.collecting.values()
     assert made.stage.networks == (), "a function of symbols is traced, whatever the size"
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_it_depends_on_no_neighbour_and_no_thread(robot, dtype):
-    w = {**weights("pi", (3, 40, 21, 1), 0), **scales(3, 1)}
-    policy = policy_of(3, activation="silu", normaliser="obs", form="loops")
-    found = []
-    for envs, threads in ((300, 2), (300, 1), (150, 1), (5, 1), (1, 1)):
-        got = begun(robot, envs, threads=threads, dtype=dtype).collect(40, policy, w)
-        found.append((got.actions[:, :5], got.observations["actor"][:, :5]))
-    for other in found[1:]:
-        for a, b in zip(found[0], other):
-            np.testing.assert_array_equal(a[:, : b.shape[1]], b)
 
 
 def test_a_weight_that_is_no_number_ends_its_episodes(robot):

@@ -1,12 +1,12 @@
 """Cotangents of control steps of environments beside differences of them."""
 
+import mujoco
 import numpy as np
 import pytest
 from episodes import GIVEN, B, Episode, assert_nothing_goes_on_where_an_episode_ends, differences
 
 import featherstorm as fs
 
-mujoco = pytest.importorskip("mujoco")
 pytest.importorskip("gymnasium")
 BLOCK = """
 <mujoco>
@@ -121,26 +121,20 @@ def test_keeping_changes_nothing():
 
 
 def test_what_cannot_be_is_refused():
-    env = Block().batch(2)
-    env.reset(seed=1)
-    got = env.collect(2, GIVEN, {"a": [0.1]})
-    with pytest.raises(ValueError, match=r"expected what collect\(..., keep=True\) returned"):
-        env.pull_back(got)
-    back = env.pull_back(env.collect(1, GIVEN, {"a": [0.1]}, keep=True))
+    def kept(task=Block, envs=2, keep=True):
+        env = task().batch(envs)
+        env.reset(seed=1)
+        return env, env.collect(1, GIVEN, {"a": [0.1]}, keep=keep)
+
+    (env, got), (other, _) = kept(), kept(envs=3)
+    rigid = kept(type("Rigid", (Block,), {"law": "rigid"}))
+    back = env.pull_back(got)
     back.step(np.ones(2))
-    with pytest.raises(ValueError, match="all steps have been pulled back"):
-        back.step(np.ones(2))
-
-    class Rigid(Block):
-        law = "rigid"
-
-    env = Rigid().batch(2)
-    env.reset(seed=1)
-    with pytest.raises(ValueError, match="Rigid: its law is rigid"):
-        env.pull_back(env.collect(1, GIVEN, {"a": [0.1]}, keep=True))
-    other = Block().batch(3)
-    other.reset(seed=1)
-    got = other.collect(1, GIVEN, {"a": [0.1]}, keep=True)
-    env = Block().batch(2)
-    with pytest.raises(ValueError, match="3 environments, expected 2"):
-        env.pull_back(got)
+    for message, call in (
+        (r"expected what collect\(..., keep=True\) returned", lambda: env.pull_back(kept(keep=False)[1])),
+        ("all steps have been pulled back", lambda: back.step(np.ones(2))),
+        ("Rigid: its law is rigid", lambda: rigid[0].pull_back(rigid[1])),
+        ("2 environments, expected 3", lambda: other.pull_back(got)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

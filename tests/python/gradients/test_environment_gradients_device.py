@@ -1,7 +1,5 @@
 """Cotangents of control steps on a CUDA device, against the CPU."""
 
-import sys
-
 import numpy as np
 import pytest
 from episodes import GIVEN, B
@@ -150,10 +148,7 @@ def test_nothing_waits():
     assert after.waits == before.waits and after.launches > before.launches + 10
 
 
-def test_arrays_of_torch_go_in_and_out(monkeypatch):
-    torch = fake_cuda.torch_like()
-    torch.from_dlpack = lambda x: fake_cuda.adopt(Tensor, x)
-    monkeypatch.setitem(sys.modules, "torch", torch)
+def test_arrays_of_torch_go_in_and_out(torch):
     here, there = both(Short(), arrays="torch")
     ours = Pulled(there, lambda x: fake_cuda.array(Tensor, x))
     assert all(type(x) is Tensor for x in ours.actions)

@@ -167,33 +167,28 @@ def test_bound_parameters_are_those_of_their_instance():
     assert not np.allclose(found.B[0], fs.linearize(fs.load("go2"), q, v, DT).B[0])
 
 
-def test_no_instance_has_no_linearization_by_differences():
+def test_no_instance_has_no_linearization():
     model, q, v, ctrl = on_its_foot("Euler")
     found = fs.linearize(model, q[:0], v[:0], ctrl=ctrl[:0], law="rigid")
     assert found.A.shape == (0, 14, 14) and found.B.shape == (0, 14, 1)
-
-
-def test_no_instance_has_no_linearization():
-    model = fs.load("go2")
-    found = fs.linearize(model, np.zeros((0, 19)), np.zeros((0, 18)), DT)
+    found = fs.linearize(fs.load("go2"), np.zeros((0, 19)), np.zeros((0, 18)), DT)
     assert found.A.shape == (0, 36, 36) and found.B.shape == (0, 36, 18)
 
 
-def test_messages_of_worlds():
-    model, q, v, ctrl = on_its_foot("Euler")
-    with pytest.raises(ValueError, match=r"linearize: v has shape \(2, 7\), expected \(3, 7\)"):
-        fs.linearize(model, q, v[:2], ctrl=ctrl, law="rigid")
-    with pytest.raises(ValueError, match="linearize: law is 'hard'"):
-        fs.linearize(model, q, v, ctrl=ctrl, law="hard")
-
-
 def test_messages():
-    model = fs.load("cartpole")
-    with pytest.raises(TypeError, match="linearize: dt is missing"):
-        fs.linearize(model, np.zeros(2), np.zeros(2))
-    with pytest.raises(ValueError, match=r"linearize: v has shape \(3, 2\), expected \(4, 2\)"):
-        fs.linearize(model, np.zeros((4, 2)), np.zeros((3, 2)), DT)
-    with pytest.raises(TypeError, match="linearize: ctrl: only the step of a model file's world"):
-        fs.linearize(model, np.zeros(2), np.zeros(2), DT, ctrl=np.zeros(2))
-    with pytest.raises(TypeError, match="linearize: erp is for contact_step"):
-        fs.linearize(model, np.zeros(2), np.zeros(2), DT, erp=0.1)
+    world, q, v, ctrl = on_its_foot("Euler")
+    cart, rest, three, four = fs.load("cartpole"), np.zeros(2), np.zeros((3, 2)), np.zeros((4, 2))
+    for error, message, call in (
+        (ValueError, r"v has shape \(2, 7\), expected \(3, 7\)", lambda: fs.linearize(world, q, v[:2], ctrl=ctrl)),
+        (ValueError, "linearize: law is 'hard'", lambda: fs.linearize(world, q, v, ctrl=ctrl, law="hard")),
+        (TypeError, "linearize: dt is missing", lambda: fs.linearize(cart, rest, rest)),
+        (
+            ValueError,
+            r"linearize: v has shape \(3, 2\), expected \(4, 2\)",
+            lambda: fs.linearize(cart, four, three, DT),
+        ),
+        (TypeError, "ctrl: only the step of a model file's", lambda: fs.linearize(cart, rest, rest, DT, ctrl=rest)),
+        (TypeError, "linearize: erp is for contact_step", lambda: fs.linearize(cart, rest, rest, DT, erp=0.1)),
+    ):
+        with pytest.raises(error, match=message):
+            call()

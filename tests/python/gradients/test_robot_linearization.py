@@ -1,20 +1,13 @@
 """How robots that stand change with their state and controls, beside MuJoCo's differences."""
 
-import pathlib
-import sys
-
+import mujoco
 import numpy as np
 import pytest
+from velocity_oracle import each, exact
 
 import featherstorm as fs
-
-mujoco = pytest.importorskip("mujoco")
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tasks"))
-
-from velocity_oracle import each, exact  # noqa: E402
-
-from featherstorm.tasks.velocity_humanoid import G1JoystickFlat  # noqa: E402
-from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat, Go2JoystickFlat  # noqa: E402
+from featherstorm.tasks.velocity_humanoid import G1JoystickFlat
+from featherstorm.tasks.velocity_quadruped import Go1JoystickFlat, Go2JoystickFlat
 
 # Of MuJoCo's differences at this width is left what bends, with the square of the width: 6e-8 of a row's greatest number was found;
 # and rounding of a state of size 1, some 1e-16 / 1e-7

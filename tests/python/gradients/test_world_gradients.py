@@ -1,22 +1,17 @@
 """Derivatives of a world's step beside differences of it, and beside MuJoCo's differences of its own."""
 
 import functools
-import pathlib
-import sys
 
+import contact_models
+import mujoco
 import numpy as np
 import pytest
+from compare import prepared
+from compare_contacts import close_states
+from touching_models import hard_feet
 
 import featherstorm as fs
 from featherstorm import _featherstorm
-
-mujoco = pytest.importorskip("mujoco")
-sys.path[:0] = [str(pathlib.Path(__file__).parents[1] / room) for room in ("world", "mujoco_batch")]
-
-import contact_models  # noqa: E402
-from compare import prepared  # noqa: E402
-from compare_contacts import close_states  # noqa: E402
-from touching_models import hard_feet  # noqa: E402
 
 # of what is left of a difference of second order, beside the greatest number of the instance's derivatives
 DIFFERENCES = 2e-5

@@ -27,17 +27,6 @@ def test_a_pendulum_comes_back_after_its_period(tolerance):
     assert np.hypot(end.q[0, 0] - 2, end.v[0, 0]) < 100 * tolerance
 
 
-def test_instances_do_not_depend_on_their_neighbours():
-    model = fs.load("panda")
-    q, v = fs.random_state(model, 9, seed=2)
-    v[3] *= 20
-    all_ = fs.dormand_prince(model, q, v, 0.05)
-    assert (all_.remaining == 0).all()
-    assert len(np.unique(all_.step)) == 9
-    alone = fs.dormand_prince(model, q[3], v[3], 0.05)
-    assert np.array_equal(alone.q, all_.q[3]) and np.array_equal(alone.v, all_.v[3])
-
-
 def test_what_is_not_reached_remains():
     end = fs.dormand_prince(pendulum(), [[2.0]], [[0.0]], 1e3, attempts=16)
     assert 0 < end.remaining[0, 0] < 1e3

@@ -1,10 +1,9 @@
 """The examples of fleets in small sizes."""
 
 import numpy as np
-import pytest
+from velocity_oracle import NEEDS_MJLAB
 
 from featherstorm.examples import leg_designs, mixed_quadrupeds, tools_to_grasp
-from featherstorm.tasks.velocity_robots import mjlab_file
 
 
 def test_leg_designs_jump_as_models_loaded_alone():
@@ -19,20 +18,14 @@ def test_most_tools_are_lifted():
     assert lifted.mean() > 0.7 and not lifted.all()
 
 
+@NEEDS_MJLAB
 def test_a_go1_and_a_go2_train_under_one_policy():
-    try:
-        mjlab_file("go1")
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
     first, last = mixed_quadrupeds.main(64, 3, minibatch=512)
     assert first.shape == last.shape == (2,) and np.isfinite([first, last]).all() and (first >= 0).all()
 
 
+@NEEDS_MJLAB
 def test_both_quadrupeds_have_the_joints_in_one_order():
-    try:
-        mjlab_file("go1")
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
     names = []
     for task in (mixed_quadrupeds.Go1JoystickFlat(), mixed_quadrupeds.Go2AsGo1()):
         model = task.model()

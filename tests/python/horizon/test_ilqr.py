@@ -291,21 +291,19 @@ def test_a_call_that_fails_changes_nothing():
     assert (again.plan(START, p=GOAL) == planner.plan(START, p=GOAL)).all()
 
 
-def test_messages():
-    roll, model = hanging(), fs.load("cartpole")
-    with pytest.raises(TypeError, match=r"ILQR: rollout is a function, expected a featherstorm\.Rollout"):
-        ILQR(cost_of, T, 1)
-    with pytest.raises(ValueError, match="ILQR: the rollout has no cost, expected a cost or a residual"):
-        ILQR(fs.Rollout(model, DT, control=cart_alone), T, 1)
-    with pytest.raises(ValueError, match=r"ILQR: p has shape \(3, 1\), expected \(1, 20, np\)"):
-        ILQR(roll, T, 1).plan(START, p=np.ones((3, 1)))
-    with pytest.raises(ValueError, match="tolerance is -1"):
-        ILQR(roll, T, 1, tolerance=-1.0)
-    with pytest.raises(ValueError, match=r"ILQR: x has shape \(7,\), expected \(4,\)"):
-        ILQR(roll, T, 1).plan(np.zeros(7), p=GOAL)
-    with pytest.raises(TypeError, match="ILQR: got warm, expected p alone"):
-        ILQR(roll, T, 1).plan(START, p=GOAL, warm=np.zeros(2))
-    with pytest.raises(ValueError, match="Rollout: terms are those of a residual"):
-        fs.Rollout(model, DT).terms(START, np.zeros((1, T, 2)))
-    with pytest.raises(TypeError, match="Rollout: residual is a int, expected a function"):
-        fs.Rollout(model, DT, residual=3)
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda r: ILQR(cost_of, T, 1), TypeError, r"ILQR: rollout is a function, expected a featherstorm\.Rollout"),
+        (lambda r: ILQR(fs.Rollout(r.model, DT), T, 1), ValueError, "no cost, expected a cost or a residual"),
+        (lambda r: ILQR(r, T, 1).plan(START, p=np.ones((3, 1))), ValueError, r"shape \(3, 1\), expected \(1, 20, np\)"),
+        (lambda r: ILQR(r, T, 1, tolerance=-1.0), ValueError, "tolerance is -1"),
+        (lambda r: ILQR(r, T, 1).plan(np.zeros(7), p=GOAL), ValueError, r"ILQR: x has shape \(7,\), expected \(4,\)"),
+        (lambda r: ILQR(r, T, 1).plan(START, p=GOAL, warm=np.zeros(2)), TypeError, "ILQR: got warm, expected p alone"),
+        (lambda r: fs.Rollout(r.model, DT).terms(START, np.zeros((1, T, 2))), ValueError, "terms are those of a"),
+        (lambda r: fs.Rollout(r.model, DT, residual=3), TypeError, "Rollout: residual is a int, expected a function"),
+    ],
+)  # fmt: skip
+def test_messages(call, error, message):
+    with pytest.raises(error, match=message):
+        call(hanging())

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm import _featherstorm
 from featherstorm.noise import interpolation_weights
 
 DT = 4e-3
@@ -32,37 +31,6 @@ def test_a_rollout_with_noise_is_one_with_the_drawn_controls(dtype, knots):
     given = roll(start(model, dtype), np.ascontiguousarray(got.controls), states=True)
     assert np.array_equal(got.costs, given.costs) and np.array_equal(got.states, given.states)
     assert given.controls is None and roll(start(model, dtype), noise).controls is None
-
-
-@pytest.mark.parametrize("knots", [None, 4])
-def test_numbers_depend_on_the_sample_alone(knots):
-    mean, options = np.zeros((9, 5)), {"sigma": 0.3, "seed": 11, "draw": 2, "knots": knots}
-    all_ = fs.Noise(1000, mean, **options).controls("float32")
-    assert np.array_equal(all_, fs.Noise(1000, mean, **options).controls("float32", threads=3))
-    for first, n in ((0, 1), (127, 2), (500, 333), (999, 1)):
-        some = fs.Noise(n, mean, first=first, **options).controls("float32")
-        assert np.array_equal(some, all_[first : first + n])
-    assert not np.array_equal(all_, fs.Noise(1000, mean, **{**options, "seed": 12}).controls("float32"))
-    assert not np.array_equal(all_, fs.Noise(1000, mean, **{**options, "draw": 3}).controls("float32"))
-    # a longer horizon begins with the same numbers, a wider control too
-    if knots is None:
-        assert np.array_equal(all_, fs.Noise(1000, np.zeros((12, 8)), **options).controls("float32")[:, :9, :5])
-    assert np.abs(all_ - fs.Noise(1000, mean, **options).controls("float64")).max() < 0.3 * 5e-4
-    model = fs.load("cartpole", threads=3)
-    roll = fs.Rollout(model, DT, lambda x, u, t, p: x[0] ** 2 + u @ u)
-    noise, part = (fs.Noise(n, np.zeros((5, 2)), first=k) for n, k in ((700, 0), (60, 300)))
-    assert np.array_equal(roll(start(model), part).costs, roll(start(model), noise).costs[300:360])
-
-
-def test_numbers_are_normal_and_independent():
-    u = fs.Noise(40000, np.full((3, 3), 2.0), 0.5, seed=4).controls("float64").reshape(40000, 9)
-    z = (u - 2) / 0.5
-    assert np.abs(z.mean(axis=0)).max() < 5 / 200 and np.abs(z.std(axis=0) - 1).max() < 5 / 200 / np.sqrt(2)
-    off = np.corrcoef(z, rowvar=False) - np.eye(9)
-    assert np.abs(off).max() < 5 / 200
-    # the distribution's quantiles: 5 standard deviations of a share of 40000
-    for x, share in ((-2.0, 0.0227501), (-1.0, 0.1586553), (0.0, 0.5), (0.5, 0.6914625), (3.0, 0.9986501)):
-        assert np.abs((z < x).mean(axis=0) - share).max() < 5 * np.sqrt(share * (1 - share)) / 200
 
 
 def test_knots_are_held_or_interpolated():
@@ -103,43 +71,6 @@ def test_a_rollout_of_knots_is_one_of_the_interpolated_controls(kind):
     # one sequence of knots for all states
     x0 = np.tile(start(model), (3, 1))
     assert np.array_equal(roll(x0, knots[:1], horizon=11, interpolation=kind).final, got.final[[0, 0, 0]])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_updates_of_plans_are_those_of_numpy(dtype):
-    rng = np.random.default_rng(2)
-    column = rng.exponential(50, (3000, 1))
-    costs = column[:, 0]
-    costs[7], costs[8] = np.inf, np.nan
-    U = rng.normal(size=(6, 4, 3000)).astype(dtype).transpose(2, 0, 1)
-    finite = np.where(np.isfinite(costs), costs, np.inf)
-    exponential = np.exp((finite.min() - finite) / 10)
-    elites = np.zeros(3000)
-    elites[np.argsort(finite)[:50]] = 1
-    one = np.zeros(3000)
-    one[np.argmin(finite)] = 1
-    tolerance = {"float32": 1e-6, "float64": 1e-15}[dtype]
-    for kind, weights in (("softmax_mean", exponential), ("elite_mean", elites), ("best", one)):
-        results = []
-        for threads in (1, 3):
-            updater = _featherstorm.PlanUpdater(kind, 10.0, False, 50, False, 3000, 6, 4, dtype, threads=threads)
-            found = updater.next_plan(column, U)
-            assert found.best.index == np.nanargmin(costs) and found.best.value == np.nanmin(costs)
-            results.append((found.mean, found.deviation))
-            with pytest.raises(ValueError, match="^costs has 1 dimensions, expected 2"):
-                updater.next_plan(costs, U)
-        assert results[0] == results[1]
-        mean = np.reshape(found.mean, (6, 4))
-        expected = np.tensordot(weights / weights.sum(), U.astype(float), 1)
-        assert np.abs(mean - expected).max() < tolerance
-        if kind == "elite_mean":
-            square = np.tensordot(weights / weights.sum(), (U.astype(float) - expected) ** 2, 1)
-            assert np.abs(np.reshape(found.deviation, (6, 4)) - np.sqrt(square)).max() < tolerance
-        else:
-            assert found.deviation == []
-    column[:] = np.nan
-    nothing = updater.next_plan(column, U)
-    assert (nothing.best.index, nothing.mean, nothing.deviation) == (-1, [], [])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Rollouts and planners whose arrays lie on a CUDA device, against the CPU."""
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -15,13 +13,6 @@ from featherstorm.planning import CEM, MPPI, PredictiveSampling
 
 B, T, DT = 33, 5, 4e-3
 pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
-
-
-@pytest.fixture
-def torch(monkeypatch):
-    module = fake_cuda.torch_like()
-    monkeypatch.setitem(sys.modules, "torch", module)
-    return module
 
 
 def cost(x, u, t, p):
@@ -164,39 +155,19 @@ def test_nobody_waits_for_a_library_with_streams(torch):
     torch.cuda.number = 0
 
 
-def planners(model, roll):
-    options = {"samples": 257, "seed": 4, "lower": -3, "upper": 3, "sigma": 1.5}
-    return [
-        lambda: MPPI(roll, 12, model.nv, temperature=0.3, **options),
-        lambda: MPPI(roll, 12, model.nv, temperature=0.3, knots=4, iterations=2, **options),
-        lambda: PredictiveSampling(roll, 12, model.nv, **options),
-        lambda: CEM(roll, 12, model.nv, elites=20, sigma_min=0.1, **options),
-    ]
-
-
-@pytest.mark.parametrize("which", range(4))
-def test_planners_plan_on_the_device_as_on_the_cpu(which, torch):
-    model = fs.load("cartpole")
-    roll = fs.Rollout(model, 0.02, cost)
-    make = planners(model, roll)[which]
-    cpu, cuda = make(), make()
-    for k in range(3):
-        x = np.array([0.3, 0.1 * k, 0.0, 0.2], "f4")
-        u = cuda.command(array(Tensor, x), p=[0.1], t0=0.1 * k)
-        expected = cpu.command(x, p=[0.1], t0=0.1 * k)
-        torch.cuda.synchronize()
-        assert type(u) is Tensor and u.shape == (2,)
-        assert np.allclose(u, expected, atol=2e-3) and np.allclose(cuda.U, cpu.U, atol=2e-3)
-        assert abs(cuda.cost - cpu.cost) < 1e-3 * (1 + abs(cpu.cost))
-    with pytest.raises(ValueError, match="no sample has a finite cost"):
-        cuda.command(array(Tensor, np.full(4, np.nan, "f4")), p=[0.1])
-
-
 @pytest.mark.parametrize("kind", [Tensor, DeviceArray])
-@pytest.mark.parametrize("knots", [None, 4])
-def test_plans_of_several_robots_on_the_device_are_those_on_the_cpu(kind, knots, torch):
+@pytest.mark.parametrize(
+    ("planner", "options"),
+    [
+        (MPPI, {"temperature": 0.3, "iterations": 2}),
+        (MPPI, {"temperature": 0.3, "iterations": 2, "knots": 4}),
+        (PredictiveSampling, {}),
+        (CEM, {"elites": 20, "sigma_min": 0.1}),
+    ],
+)
+def test_plans_of_several_robots_on_the_device_are_those_on_the_cpu(planner, options, kind, torch):
     roll = fs.Rollout(fs.load("cartpole"), 0.02, cost)
-    options = {"samples": 65, "seed": 4, "sigma": 1.5, "temperature": 0.3, "robots": 3, "iterations": 2, "knots": knots}
+    options = {"samples": 65, "seed": 4, "sigma": 1.5, "lower": -3, "upper": 3, "robots": 3, **options}
 
     def there(values):
         if kind is Tensor:
@@ -205,7 +176,7 @@ def test_plans_of_several_robots_on_the_device_are_those_on_the_cpu(kind, knots,
         result[:] = values
         return result
 
-    cpu, cuda = (MPPI(roll, 12, 2, **options) for _ in range(2))
+    cpu, cuda = (planner(roll, 12, 2, **options) for _ in range(2))
     rng = np.random.default_rng(2)
     for k in range(3):
         x, p = rng.normal(size=(3, 4)).astype("f4"), rng.normal(size=(3, 1)).astype("f4")
@@ -220,8 +191,10 @@ def test_plans_of_several_robots_on_the_device_are_those_on_the_cpu(kind, knots,
     lost[1] = np.nan
     cuda.command(there(lost), 0.3, p=[0.1])
     assert cuda.failed.tolist() == [False, True, False]
-    with pytest.raises(ValueError, match=r"MPPI: x has shape \(4,\), expected \(3, nx\)"):
+    with pytest.raises(ValueError, match=rf"{planner.__name__}: x has shape \(4,\), expected \(3, nx\)"):
         cuda.command(there(lost[0]), p=[0.1])
+    with pytest.raises(ValueError, match="no sample has a finite cost"):
+        cuda.command(there(np.full((3, 4), np.nan, "f4")), p=[0.1])
 
 
 MESSAGES = [

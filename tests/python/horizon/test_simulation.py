@@ -62,16 +62,6 @@ def test_a_simulation_steps_as_the_function_does(go2):
     assert sim.time == pytest.approx(12e-3)
 
 
-def test_a_drive_pulls_to_its_target(arm):
-    sim = fs.Simulation(arm, 50, dt=2e-3, substeps=2)
-    target = fs.random_state(arm, 50, seed=9, dtype="float32")[0] * np.float32(0.5)
-    sim.reset(q=target + np.float32(0.2))
-    gravity = fs.gravity(arm, target)
-    for _ in range(1500):
-        sim.step(gravity, target, kp=400, kd=60)
-    assert np.abs(sim.q - target).max() < 1e-2 and not sim.status.any()
-
-
 def test_energy_of_an_undamped_robot_does_not_drift(robot):
     free = fs.Model(robot.robot.undamped())
     sim = fs.Simulation(free, 4, dt=1e-4, dtype="float64")

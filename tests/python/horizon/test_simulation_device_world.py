@@ -1,7 +1,6 @@
 """step and Simulation in the world of a model file on a CUDA device, against the CPU."""
 
 import functools
-import sys
 
 import mujoco
 import numpy as np
@@ -13,6 +12,7 @@ from fake_cuda import CUDA, STREAMS, CupyArray, StandardArray, Tensor, array, bo
 from featherstorm import _featherstorm
 from featherstorm._memory.device_libraries import Jax
 from featherstorm.device import DeviceArray
+from featherstorm.planning import MPPI
 
 B = 17
 TOLERANCES = {"float64": 1e-12, "float32": 1e-5}
@@ -109,9 +109,7 @@ def test_a_step_is_the_hosts(integrator, dtype):
     assert np.abs(expected.qacc).max() > 10, "something touches"
 
 
-def test_a_step_gives_arrays_of_the_library_and_does_not_wait(monkeypatch):
-    torch, cupy = fake_cuda.torch_like(), fake_cuda.cupy_like()
-    monkeypatch.setitem(sys.modules, "torch", torch), monkeypatch.setitem(sys.modules, "cupy", cupy)
+def test_a_step_gives_arrays_of_the_library_and_does_not_wait(torch, cupy):
     model = world(egg=EGG)
     q, v, act, ctrl = given(model, "float32")
     expected = fs.step(model, q, v, ctrl=ctrl, act=act, tau=np.ones(model.nv, "f4"))
@@ -300,6 +298,47 @@ def test_none_and_one():
         assert sim.site("tip").shape == (n, 3) and sim.contact_force("foot").shape == (n, 3)
         assert np.asarray(sim.q).shape == (n, model.nq) and np.isfinite(np.asarray(sim.q)).all()
         assert len(sim.report().gap) == n
+
+
+# rollouts
+
+
+def cost(x, u, t, p):
+    force = x.contact_force("foot")
+    return x.site("tip")[2] + 0.1 * x.qpos[1] + x.sensor("angle")[0] ** 2 + 1e-3 * (force @ force) + 0.01 * u[0] ** 2
+
+
+def begun(model, dtype):
+    return np.concatenate(given(model, dtype)[:3], axis=1)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 2e-2)])
+def test_a_rollout_is_the_hosts(integrator, dtype, tolerance):
+    model = world(integrator)
+    roll = fs.Rollout(model, cost=cost)
+    x0, U = begun(model, dtype), np.random.default_rng(0).normal(size=(B, 12, 2)).astype(dtype)
+    expected = roll(x0, U, states=True)
+    got = roll(array(StandardArray, x0, 1), array(StandardArray, U, 1), states=True)
+    _featherstorm.synchronise(1)
+    for name in ("states", "costs", "final"):
+        ours, theirs = np.asarray(getattr(got, name)), getattr(expected, name)
+        assert np.isfinite(theirs).all()
+        scale = np.abs(theirs).max()
+        assert np.median(np.abs(ours - theirs)) <= 1e-3 * tolerance * scale, name
+        assert np.abs(ours - theirs).max() <= tolerance * scale, name
+    assert np.asarray(got.states)[:, -1, 1].min() > -0.1, "the ground bears"
+
+
+def test_a_planner_plans_on_a_device(torch):
+    roll = fs.Rollout(world(), cost=cost)
+    x0 = begun(roll.model, "float32")
+    on_host, on_device = (MPPI(roll, 12, 2, samples=64, sigma=0.5, seed=4) for _ in range(2))
+    u = on_device.command(array(Tensor, x0[0].copy()))
+    expected = on_host.command(x0[0])
+    torch.cuda.synchronize()
+    assert np.allclose(u, expected, atol=2e-3) and np.allclose(on_device.U, on_host.U, atol=2e-3)
+    assert np.abs(expected).max() > 1e-3
 
 
 def on(values, number=1):

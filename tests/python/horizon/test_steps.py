@@ -1,5 +1,6 @@
 """What dt, substeps and ignore mean: the same in every call that moves a robot on in time."""
 
+import importlib
 import pickle
 
 import numpy as np
@@ -111,36 +112,16 @@ def test_substeps_of_simulations_and_rollouts_share_dt(carried, on_feet, gripper
     np.testing.assert_array_equal(*ends)
 
 
-@pytest.fixture
-def jax():
-    jax = pytest.importorskip("jax")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield jax
-    jax.config.update("jax_enable_x64", before)
-
-
-def test_substeps_share_dt_under_jax(jax):
-    import featherstorm.jax as fsj
-
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_substeps_share_dt_under_another_library(library, request):
+    found = request.getfixturevalue("jax") if library == "jax" else pytest.importorskip("torch")
+    array = found.numpy.asarray if library == "jax" else found.as_tensor
+    module = importlib.import_module(f"featherstorm.{library}")
     for name, (model, state, _) in cases().items():
         if not name.startswith(("step", "contact")):
             continue
-        arrays, tau = [jax.numpy.asarray(x) for x in state[:2]], np.linspace(-1, 1, model.nv)
-        got = fsj.step(model, *arrays, DT, jax.numpy.asarray(tau), substeps=2)
-        for x, y in zip(got, fs.step(model, *state[:2], DT, tau, substeps=2)):
-            np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * (1 + np.abs(y).max()))
-
-
-def test_substeps_share_dt_under_torch():
-    torch = pytest.importorskip("torch")
-    import featherstorm.torch as fst
-
-    for name, (model, state, _) in cases().items():
-        if not name.startswith(("step", "contact")):
-            continue
-        arrays, tau = [torch.as_tensor(x.copy()) for x in state[:2]], np.linspace(-1, 1, model.nv)
-        got = fst.step(model, *arrays, DT, torch.as_tensor(tau), substeps=2)
+        arrays, tau = [array(x.copy()) for x in state[:2]], np.linspace(-1, 1, model.nv)
+        got = module.step(model, *arrays, DT, array(tau), substeps=2)
         for x, y in zip(got, fs.step(model, *state[:2], DT, tau, substeps=2)):
             np.testing.assert_allclose(x, y, rtol=0, atol=1e-12 * (1 + np.abs(y).max()))
 

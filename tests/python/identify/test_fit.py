@@ -1,14 +1,12 @@
 """Numbers found by simulation, from logs of MuJoCo C."""
 
+import mujoco
 import numpy as np
 import pytest
 from logged_scenes import BALL, BOX
 
 import featherstorm as fs
 from featherstorm.identify import Log, LogNoise, Number, fit
-
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="worlds of model files need MuJoCo 4")
 
 ARM = """
 <mujoco><option timestep="0.002" integrator="implicitfast"/>
@@ -220,26 +218,25 @@ def test_wrong_fits_are_refused(arm):
     ):
         with pytest.raises(ValueError, match=text):
             fit(roll, wrong, one)
-    with pytest.raises(ValueError, match="no joint 'wrist'"):
-        fit(roll, log, [Number("dof_damping", "wrist")])
+    for message, call in (
+        ("no joint 'wrist'", lambda: fit(roll, log, [Number("dof_damping", "wrist")])),
+        ("fit: population is 1, expected 0, or 2 or more", lambda: fit(roll, log, one, population=1)),
+        ("fit: noise.q is 0, expected positive numbers or infinity", lambda: fit(roll, log, one, noise=LogNoise(0, 1))),
+        ("starts needs a noise", lambda: fit(roll, log, one, starts=True)),
+        ("lower is 2, upper 1", lambda: Number("dof_damping", lower=2, upper=1)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
     with pytest.raises(ValueError, match=r"dof_damping\[elbow\] starts at 0.5, expected 1 to 2"):
         fit(roll, log, [Number("dof_damping", "elbow", lower=1, upper=2)])
     with pytest.raises(ValueError, match="a population needs numbers with finite bounds"):
         fit(roll, log, [Number("dof_damping", "elbow")], population=8)
-    with pytest.raises(ValueError, match="fit: population is 1, expected 0, or 2 or more"):
-        fit(roll, log, one, population=1)
     with pytest.raises(ValueError, match=r"fit: noise.v has shape \(3,\), expected a number or \(2,\)"):
         fit(roll, log, one, noise=LogNoise(1, np.ones(3)))
-    with pytest.raises(ValueError, match="fit: noise.q is 0, expected positive numbers or infinity"):
-        fit(roll, log, one, noise=LogNoise(0, 1))
     with pytest.raises(ValueError, match="IndexError .* a fit has no p"):
         fit(fs.Rollout(model, substeps=SUBSTEPS, control=lambda x, u, t, p: u * p[0]), log, one)
-    with pytest.raises(ValueError, match="starts needs a noise"):
-        fit(roll, log, one, starts=True)
     with pytest.raises(ValueError, match="cannot bind jnt_stiffness: it is zero"):
         fit(roll, log, [Number("jnt_stiffness", "elbow", start=1.0)])
-    with pytest.raises(ValueError, match="lower is 2, upper 1"):
-        Number("dof_damping", lower=2, upper=1)
 
 
 def test_segments_with_late_contacts_lose_their_weight():

@@ -10,25 +10,19 @@ from featherstorm.environment.mirror import Mirror
 from featherstorm.learning.ppo import LEAST_AIM, PPO, Sums
 from featherstorm.learning.settings import Settings
 from featherstorm.learning.shac import SHAC
+from robots import CartTask
 
 UNCHANGED = np.float32(0), np.float32(1)  # mean and deviation of advantages that stay as they are
 SETTINGS = Settings(envs=8, horizon=4, epochs=3, minibatch=10, actor=(8,), critic=(8,), steps=8 * 4 * 10, spread=False)
 
 
-class Balancing(fs.Env):
+class Balancing(CartTask):
     """A cart with a pole, whose left is like its right."""
 
-    dt, substeps, steps = 0.02, 2, 3
-    actions, action_range = 1, (-2.0, 2.0)
-
-    def model(self):
-        return fs.load("cartpole")
+    steps, action_range = 3, (-2.0, 2.0)
 
     def reset(self, m, rng):
         return rng.uniform(-1, 1, 2), rng.uniform(-1, 1, 2)
-
-    def actuate(self, x, a, m):
-        return [a[0], 0.0]
 
     def reward(self, x, a, m):
         return np.cos(x.q[1]) - 0.1 * a[0] ** 2

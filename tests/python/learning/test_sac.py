@@ -1,18 +1,17 @@
 """The learner with a memory: its gradients, its targets, what it remembers, what it learns, checkpoints, and squashed policies."""
 
-import csv
 import dataclasses
 
 import numpy as np
 import pytest
 
 import featherstorm as fs
-from featherstorm.__main__ import main
 from featherstorm.learning import sac
 from featherstorm.learning.network import Network
 from featherstorm.learning.sac import SAC, Replay
 from featherstorm.learning.settings import Settings, settings_of
 from featherstorm.learning.training import Training, resume
+from robots import CartTask
 
 TASK = "InvertedPendulum-v5"
 SMALL = Settings(
@@ -29,20 +28,13 @@ SMALL = Settings(
 )
 
 
-class Cart(fs.Env):
+class Cart(CartTask):
     """Episodes that are cut after 10 steps or end at an edge; the critic sees more than the actor."""
 
-    dt, substeps, steps = 0.02, 2, 10
-    actions, action_range = 1, (-1.0, 3.0)
-
-    def model(self):
-        return fs.load("cartpole")
+    steps, action_range = 10, (-1.0, 3.0)
 
     def reset(self, m, rng):
         return rng.uniform(-1, 1, 2), rng.uniform(-1, 1, 2)
-
-    def actuate(self, x, a, m):
-        return [a[0], 0.0]
 
     def terminate(self, x, m):
         return x.q[0] > 0.3
@@ -220,23 +212,6 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path, monkeypatch):
         assert {**numbers, "seconds": 0} == {**expected[0], "seconds": 0} and arrays.keys() == expected[1].keys()
         for name, x in expected[1].items():
             np.testing.assert_array_equal(x, arrays[name], name)
-
-
-def test_a_pole_is_balanced_within_seconds(tmp_path, capsys):
-    pytest.importorskip("mujoco"), pytest.importorskip("gymnasium")
-    out = str(tmp_path / "run")
-    assert main(["train", TASK, "--algorithm", "sac", "--until", "950", "--minutes", "2", "--out", out]) == 0
-    assert "the return is reached" in capsys.readouterr().out
-    policy = fs.learning.Policy.load(tmp_path / "run" / "policy.npz")
-    assert policy.squash and policy.origin["algorithm"] == "SAC" and policy.origin["evaluation"] >= 950
-    batch = fs.tasks.make(TASK).batch(50)
-    obs, total = batch.reset(seed=99)[0], np.zeros(50)
-    for _ in range(1000):
-        obs, reward, *_ = batch.step(policy(obs))
-        total += reward
-    assert total.mean() >= 900
-    with open(tmp_path / "run" / "curve.csv", newline="") as file:
-        assert float([*csv.DictReader(file)][-1]["alpha"]) > 0
 
 
 def test_a_policy_is_what_acted():

@@ -66,3 +66,18 @@ FLOATING = """
 RUNGE_KUTTA = PENDULUM.replace('timestep="0.005"', 'timestep="0.005" integrator="RK4"')
 
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA}
+
+# tendons around cylinders on a mocap body, whose sides sites of that body and of another choose
+PULLEY = PENDULUM.replace(
+    "</worldbody>",
+    """<body mocap="true" pos="0 .2 .9">
+    <geom name="pulley" type="cylinder" size=".1 .1" euler="0 90 0" contype="0" conaffinity="0"/>
+    <site name="side" pos="0 0 .2"/></body><body name="post" pos="0 .2 .9"><site name="aside" pos="0 .3 -.3"/></body>
+    <site name="far" pos="0 1 .5"/></worldbody>""",
+).replace(
+    "<actuator>",
+    """<tendon>
+      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial>
+      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="aside"/><site site="tip"/></spatial>
+    </tendon><actuator>""",
+)

@@ -1,50 +1,157 @@
 """featherstorm.mujoco.Batch: its answers beside MuJoCo's, of bad numbers and of simulations with models of their own too."""
 
-import pathlib
-import sys
-import warnings
-
+import mujoco
+import mujoco.batch as theirs
 import numpy as np
 import pytest
+from batch_agreement import N, assert_agree, assert_close, batch, both, model, stirred
+from batch_models import FLOATING, MODELS, PENDULUM, PULLEY, RUNGE_KUTTA
+from device_batches import assert_same
+from touching_models import hard_feet, touching
 
-mujoco = pytest.importorskip("mujoco")
-theirs = pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from batch_agreement import N, assert_close, batch, model, stirred  # noqa: E402
-from batch_models import FLOATING, MODELS, PENDULUM, RUNGE_KUTTA  # noqa: E402
-from touching_models import hard_feet  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.mujoco import Batch, SimulationError  # noqa: E402
+import featherstorm as fs
+from featherstorm.mujoco import Batch, SimulationError
 
 BAD = mujoco.mjtWarning
+
+
+CLOSE = {"float64": 1e-9, "float32": 1e-2}  # of a field's greatest number
 
 
 # bad numbers
 
 
 @pytest.mark.parametrize("nstep", [1, 3])
-@pytest.mark.parametrize(("field", "warning"), [("qpos", "BADQPOS"), ("qvel", "BADQVEL"), ("qfrc_applied", "BADQACC")])
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e12])
-def test_a_bad_simulation_begins_anew_as_mujocos(field, warning, value, nstep):
-    m = model()
-    if field == "qfrc_applied" and value == 1e12:
-        value = 1e20
-    ours, reference = batch(m), theirs.Batch(m, N, 1)
-    fine = batch(m)
-    reference.state[:] = stirred(m, N)
+@pytest.mark.parametrize(
+    ("xml", "dtype"),
+    [(PENDULUM, "float32"), (RUNGE_KUTTA, "float64"), (touching(), "float32")],
+    ids=["pendulum", "runge_kutta", "touching"],
+)
+def test_bad_simulations_begin_anew_alone(pair, xml, dtype, nstep):
+    fields = ("xpos", "qacc", "sensordata", "qfrc_constraint")
+    ours, reference = pair(model(xml), fields, dtype)
+    fine, _ = pair(model(xml), fields, dtype)
+    bad = [("qpos", np.nan), ("qvel", np.inf), ("qfrc_applied", {"float32": 1e30, "float64": 1e20}[dtype]),
+           ("qvel", 1e11), ("qpos", -1e12), ("qpos", 1e12)]  # fmt: skip
+    ctrl = np.array(ours.ctrl)
+    bad_ctrl = np.where(np.arange(N)[:, None] == 0, np.nan, ctrl)
+    for b in (ours, reference, fine):  # time passes, and one has a warning already
+        b.ctrl = bad_ctrl
+        b.step(nstep=2)
+        b.ctrl = ctrl
+    for name in ("qpos", "qvel", "qfrc_applied"):
+        x = np.array(ours.bind(name))
+        for row, (bad_name, value) in enumerate(bad):
+            x[row, 1] = value if name == bad_name else x[row, 1]
+        for b in (ours, reference):
+            setattr(b, name, x)
+    for b in (ours, reference, fine):
+        b.step(nstep=nstep)
+    assert_same(ours, reference, fields, CLOSE[str(ours.dtype)])
+    for row, warning in enumerate([BAD.mjWARN_BADQPOS, BAD.mjWARN_BADQVEL, BAD.mjWARN_BADQACC]):
+        assert ours.warning[row, warning, 1] == 1
+    assert not ours.warning[len(bad)].any()
+    np.testing.assert_array_equal(np.asarray(ours.state)[len(bad)], np.asarray(fine.state)[len(bad)])
+    for name in ("state", *fields):
+        assert np.isfinite(np.asarray(getattr(ours, name))).all(), name
+
+
+def test_bad_controls_are_zeros(pair):
+    ours, reference = pair(model(), ("actuator_force",))
+    ctrl = np.array(ours.ctrl)
+    ctrl[1, 0], ctrl[3, 1], ctrl[4, 2], ctrl[5, 1] = np.nan, 1e15, -np.inf, np.nan  # the range of 3, 1 holds it
     for b in (ours, reference):
-        b.bind(field)[2, 1] = value
-        b.bind("xpos")
-    ours.step(nstep=nstep), reference.step(nstep=nstep), fine.step(nstep=nstep)
-    np.testing.assert_array_equal(ours.warning, reference.warning)
-    assert ours.warning[2, getattr(BAD, f"mjWARN_{warning}"), 1] == 1
-    assert_close(ours.state, reference.state), assert_close(ours.xpos, reference.xpos)
-    others = np.arange(N) != 2
-    np.testing.assert_array_equal(ours.state[others], fine.state[others])
-    assert np.isfinite(ours.state).all()
+        b.ctrl = ctrl
+        b.step(nstep=3), b.forward()
+    assert_same(ours, reference, ("actuator_force",), 1e-9)
+    assert ours.warning[1, BAD.mjWARN_BADCTRL, 1] == 4 and not ours.warning[3].any()
+    assert np.isnan(np.asarray(ours.ctrl)[1, 0])
+
+
+def test_nothing_begins_anew_where_the_model_says_so(pair):
+    ours, reference = pair(model(PENDULUM.replace("<option", '<option><flag autoreset="disable"/></option><option')))
+    bad = np.array(ours.qvel)
+    bad[2, 0] = np.inf
+    for b in (ours, reference):
+        b.qvel = bad
+        b.step()
+    np.testing.assert_array_equal(ours.warning[..., 1], reference.warning[..., 1])
+    assert ours.warning[2].any() and not np.isfinite(np.asarray(ours.qvel)[2]).all()
+    assert_close(np.asarray(ours.qvel)[3:], reference.qvel[3:])
+
+
+def test_a_rollout_stops_where_a_simulation_is_bad(pair):
+    ours, reference = pair(model())
+    control = np.zeros((N, 5, 3))
+    control[2, 3, 0] = np.nan
+    push = np.array(ours.bind("qfrc_applied"))
+    push[4, 0] = 1e20
+    found = []
+    for b in (ours, reference):
+        b.qfrc_applied = push
+        found.append(b.rollout(5, control, record=("qpos", "sensordata")))
+    for name, x in found[1].items():
+        assert_close(found[0][name], x, name)
+        np.testing.assert_array_equal(np.asarray(found[0][name])[2, 4], np.asarray(found[0][name])[2, 3])
+    assert_same(ours, reference, (), 1e-9)
+    assert ours.warning[2, BAD.mjWARN_BADCTRL, 1] == 1
+
+
+# which simulations, stages, keyframes
+
+
+@pytest.mark.parametrize("xml", MODELS.values(), ids=MODELS)
+def test_many_steps_of_some_simulations_agree(pair, xml):
+    m = model(xml)
+    names = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "subtree_com", "cvel", "qacc_warmstart")
+    ours, reference = pair(m, names)
+    rng = np.random.default_rng(5)
+    for k in range(60):
+        u = rng.uniform(-1, 1, (N, m.nu))
+        ids = [[0, 1, 2, 3, 5], [], np.arange(N) % 2 == 0][k // 4 % 3] if k % 4 == 3 else None
+        for b in (ours, reference):
+            b.ctrl = u
+            if k == 20:
+                b.reset([2, 3])
+            b.step(ids, nstep=1 + k % 3)
+        assert_same(ours, reference, names, 1e-7)
+
+
+@pytest.mark.parametrize("xml", [PENDULUM, RUNGE_KUTTA], ids=["pendulum", "runge_kutta"])
+def test_stages_and_keyframes_agree(pair, xml):
+    names = ("xpos", "qacc", "sensordata", "cam_xmat", "light_xdir", "qfrc_bias", "ten_length", "act_dot")
+    ours, reference = pair(model(xml), names, persistent=True)
+    keys = np.array([0, -1, 1, 1, 0, -1, 0])
+    for call in (
+        lambda x: x.forward(),
+        lambda x: x.step(stage=2),
+        lambda x: x.step(nstep=2, stage=1),
+        lambda x: x.step(stage=3),
+        lambda x: x.reset(keyframe=keys),
+        lambda x: x.step(),
+        lambda x: x.forward(stage=1),
+        lambda x: (x.reset([1, 2], keyframe=1, stage=0), x.step()),
+        lambda x: (x.reset(np.arange(N) == 2, stage=0), x.step()),
+        lambda x: x.reset(),
+    ):
+        call(ours), call(reference)
+        left_out = ("qacc", "sensordata") if xml is RUNGE_KUTTA else ()
+        assert_same(ours, reference, [name for name in names if name not in left_out], 1e-8)
+
+
+# mocap bodies
+
+
+def test_a_tendon_passes_a_mocap_body_on_the_side_of_its_site(pair):
+    ours, reference = pair(model(PULLEY), ("ten_length", "qacc"))
+    place = np.array(ours.mocap_pos)
+    for _ in range(2):
+        for b in (ours, reference):
+            b.mocap_pos = place
+            b.step(nstep=3)
+        assert_same(ours, reference, ("ten_length", "qacc"), 1e-9)
+        place[:, 1] += np.random.default_rng(0).normal(0, 0.2, (N, 3))
+    assert np.ptp(np.asarray(ours.ten_length), axis=0).max() > 0.05
 
 
 def test_times_do_not_depend_on_bad_neighbours():
@@ -56,44 +163,6 @@ def test_times_do_not_depend_on_bad_neighbours():
         b.step(nstep=4), b.step(nstep=7)
     others = np.arange(N) != 2
     np.testing.assert_array_equal(fine.rows()[others], beside.rows()[others])
-
-
-def test_bad_controls_are_zeros_as_mujocos():
-    m = model()
-    ours, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
-    for b in (ours, reference):
-        b.ctrl[1, 0] = np.nan
-        b.ctrl[3, 1] = 1e15  # its range holds it
-        b.ctrl[4, 2] = -np.inf
-        b.bind("actuator_force")
-    ours.step(nstep=3), reference.step(nstep=3)
-    np.testing.assert_array_equal(ours.warning[:, :, 1], reference.warning[:, :, 1])
-    assert_close(ours.qpos, reference.qpos), assert_close(ours.actuator_force, reference.actuator_force)
-    assert np.isnan(ours.ctrl[1, 0])
-
-
-def test_nothing_begins_anew_where_the_model_says_so():
-    m = model(PENDULUM.replace("<option", '<option><flag autoreset="disable"/></option><option'))
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
-    b.qvel[2, 0] = reference.qvel[2, 0] = np.inf
-    b.step(), reference.step()
-    np.testing.assert_array_equal(b.warning[:, :, 1], reference.warning[:, :, 1])
-    assert not np.isfinite(b.qvel[2]).all() and np.isfinite(b.qvel[3]).all()
-
-
-def test_a_rollout_stops_where_a_simulation_is_bad():
-    m = model()
-    b = batch(m)
-    control = np.zeros((N, 5, m.nu))
-    control[2, 3, 0] = np.nan
-    out = b.rollout(5, control, record=("time", "qpos", "sensordata"))
-    for array in out.values():
-        np.testing.assert_array_equal(array[2, 4], array[2, 3])
-        assert not np.array_equal(array[1, 4], array[1, 3])
-    assert b.warning[2, BAD.mjWARN_BADCTRL, 1] == 1
-    assert b.time[2] == pytest.approx(4 * m.opt.timestep) and b.time[1] == pytest.approx(5 * m.opt.timestep)
 
 
 # models per simulation
@@ -118,23 +187,6 @@ def test_a_simulation_that_cannot_be_computed_is_named():
     assert not b.status.any() and b.error(1) == ""
 
 
-def test_simulations_with_their_own_models_agree():
-    m = model()
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
-    for x in (b, reference):
-        x.expand("body_mass")[:, 1] = np.linspace(0.5, 2, N)
-        x.expand("opt.gravity")[:, 2] = -np.arange(N)
-        x.joint("shoulder").damping = np.linspace(0, 1, N)[:, None]
-        x.expand("actuator_gainprm")[:, 1, 0] = 3
-        x.expand("body_pos")[2, 2] = [0.1, 0.2, -0.3]
-        x.set_const()
-        x.bind("xpos")
-        x.step(nstep=4)
-    assert_close(b.state, reference.state), assert_close(b.xpos, reference.xpos)
-    np.testing.assert_array_equal(b.expanded("dof_invweight0"), reference.expanded("dof_invweight0"))
-
-
 def test_too_many_models_are_refused():
     b = Batch(model(), 300, 1)
     b.expand("jnt_pos")[:, 0, 0] = np.linspace(1, 2, 300)
@@ -142,61 +194,15 @@ def test_too_many_models_are_refused():
         b.step()
 
 
-def test_an_equality_is_switched():
-    m = model(FLOATING)
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
-    for x in (b, reference):
-        x.eq_active[[1, 5]] = 1
-        x.step(nstep=3)
-    assert_close(b.qvel, reference.qvel)
-    still = batch(m)
-    still.step(nstep=3)
-    assert not np.allclose(b.qvel[1, 9], still.qvel[1, 9])
-    b.reset([1])
-    assert b.eq_active[1] == 0 and b.eq_active[5] == 1
-
-
-PULLEY = PENDULUM.replace(
-    "</worldbody>",
-    """<body mocap="true" pos="0 .2 .9"><geom name="pulley" type="cylinder" size=".1 .1" euler="0 90 0" contype="0" conaffinity="0"/>
-    <site name="side" pos="0 0 .2"/></body><body name="post" pos="0 .2 .9"><site name="aside" pos="0 .3 -.3"/></body>
-    <site name="far" pos="0 1 .5"/></worldbody>""",
-).replace(
-    "<actuator>",
-    """<tendon>
-      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="side"/><site site="tip"/></spatial>
-      <spatial stiffness="5"><site site="far"/><geom geom="pulley" sidesite="aside"/><site site="tip"/></spatial>
-    </tendon><actuator>""",
-)
-
-
-def test_a_tendon_passes_a_mocap_body_on_the_side_of_its_site():
-    m = model(PULLEY)
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    moves = np.random.default_rng(0).normal(0, 0.2, (N, 3))
-    reference.state[:] = stirred(m, N)
-    for x in (b, reference):
-        x.bind("ten_length"), x.bind("qacc")
-        x.mocap_pos[:, 1] += moves
-        x.step(nstep=3)
-    for name in ("ten_length", "qacc", "qpos", "qvel"):
-        assert_close(getattr(b, name), getattr(reference, name), name)
-    assert np.ptp(np.array(b.ten_length)[:, 1]) > 0.05
-
-
 @pytest.mark.parametrize("name", ["site_pos", "geom_pos", "geom_size", "body_pos"])
 def test_what_decides_the_side_of_a_tendon_is_an_input(name):
-    m = model(PULLEY.replace('mocap="true" ', "").replace(' mpos="0 1 0"', ""))
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
+    """Beside a mocap body that nothing is wrapped around, which moves."""
+    b, reference = both(model(PULLEY.replace('mocap="true" pos="0 .2', 'pos="0 .2').replace(' mpos="0 1 0"', "")))
     spread = np.random.default_rng(1).uniform(0.6, 1.4, (N, 1, 1))
     for x in (b, reference):
-        x.bind("ten_length"), x.bind("qacc")
         x.expand(name)[...] *= spread
-        x.step(nstep=3)
-    for field in ("ten_length", "qacc", "qpos", "qvel"):
-        assert_close(getattr(b, field), getattr(reference, field), field)
+        x.mocap_pos[:, 0, 0] += 0.3
+    assert_agree(b, reference, ("ten_length", "qacc"))
     assert len(b._variants.engines) == 1 and name in b._variants.inputs
 
 
@@ -228,18 +234,12 @@ MOVED = (
 
 @pytest.mark.parametrize("sensor", MOVED)
 def test_sensors_on_moved_mocap_bodies_agree(sensor):
-    m = model(SENSED.format(f"<{sensor}/>"))
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
+    b, reference = both(model(SENSED.format(f"<{sensor}/>")))
     turn = np.random.default_rng(3).normal(size=(N, 1, 4))
     for x in (b, reference):
-        x.bind("sensordata")
         x.mocap_pos[:] += np.linspace(-0.2, 0.2, N)[:, None, None]
         x.mocap_quat[:] = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
-        x.forward()
-    assert_close(b.sensordata, reference.sensordata)
-    for x in (b, reference):
-        x.step(nstep=2)
+    assert_agree(b, reference, ("sensordata",))
     assert_close(b.sensordata, reference.sensordata)
 
 
@@ -265,63 +265,6 @@ def test_bodies_stay_awake():
 
 
 # answers
-
-
-@pytest.mark.parametrize("xml", MODELS.values(), ids=MODELS)
-def test_many_steps_agree_with_mujoco(xml):
-    m = model(xml)
-    b, reference = batch(m), theirs.Batch(m, N, 1)
-    reference.state[:] = stirred(m, N)
-    names = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "subtree_com", "cvel", "qacc_warmstart")
-    for x in (b, reference):
-        for name in names:
-            x.bind(name)
-    rng = np.random.default_rng(5)
-    for k in range(60):
-        u = rng.uniform(-1, 1, (N, m.nu))
-        b.ctrl[:], reference.ctrl[:] = u, u
-        if k == 20:
-            b.reset([2, 3]), reference.reset([2, 3])
-        ids = [0, 1, 2, 3, 5] if k % 4 == 3 else None
-        b.step(ids, nstep=1 + k % 3), reference.step(ids, nstep=1 + k % 3)
-        ran = np.arange(N) if ids is None else ids
-        for name in ("state", *names):
-            assert_close(getattr(b, name)[ran], getattr(reference, name)[ran], tolerance=1e-7)
-
-
-@pytest.mark.parametrize("xml", [PENDULUM, RUNGE_KUTTA], ids=["pendulum", "runge_kutta"])
-def test_stages_and_keyframes_agree_with_mujoco(xml):
-    m = model(xml)
-    b, reference = batch(m), theirs.Batch(m, N, 1, persistent=True)
-    reference.state[:] = stirred(m, N)
-    names = ("xpos", "qacc", "sensordata", "cam_xmat", "light_xdir", "qfrc_bias", "ten_length", "act_dot")
-    for x in (b, reference):
-        for name in names:
-            x.bind(name)
-    keys = np.array([0, -1, 1, 1, 0, -1, 0])
-    for call in (
-        lambda x: x.forward(),
-        lambda x: x.step(stage=2),
-        lambda x: x.step(nstep=2, stage=1),
-        lambda x: x.step(stage=3),
-        lambda x: x.reset(keyframe=keys),
-        lambda x: x.step(),
-        lambda x: x.forward(stage=1),
-        lambda x: (x.reset([1, 2], keyframe=1, stage=0), x.step()),
-    ):
-        call(b), call(reference)
-        for name in ("state", *names):
-            if xml is RUNGE_KUTTA and name in ("qacc", "sensordata"):
-                continue
-            assert_close(getattr(b, name), getattr(reference, name), tolerance=1e-8)
-
-
-def test_notices_come_once_for_a_batch():
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        b = Batch(model(), 2, 1)
-        b.step(), b.forward()
-    assert told == []
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -2,36 +2,19 @@
 simulations a call is about, what it does with bad numbers without waiting."""
 
 import ctypes
-import pathlib
-import sys
 
 import numpy as np
 import pytest
+from batch_models import FLOATING, PENDULUM, RUNGE_KUTTA
+from device_batches import CLOSE, N, assert_close, assert_same, both, compiled, fs_stream, states
+from touching_models import hard_feet, touching
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import fake_cuda
+from fake_cuda import CUDA, StandardArray, array, needs_device
+from featherstorm._fields.table import COMPONENTS
+from featherstorm.device import DeviceArray
+from featherstorm.mujoco import Batch
 
-from batch_models import FLOATING, PENDULUM, RUNGE_KUTTA  # noqa: E402
-from device_batches import (  # noqa: E402
-    CLOSE,
-    N,
-    assert_close,
-    assert_same,
-    both,
-    compiled,
-    fs_stream,
-    states,
-)
-from touching_models import hard_feet, touching  # noqa: E402
-
-import fake_cuda  # noqa: E402
-from fake_cuda import CUDA, StandardArray, array, needs_device  # noqa: E402
-from featherstorm._fields.table import COMPONENTS  # noqa: E402
-from featherstorm.device import DeviceArray  # noqa: E402
-from featherstorm.mujoco import Batch  # noqa: E402
-
-WARNING = mujoco.mjtWarning
 MODELS = {"pendulum": PENDULUM, "floating": FLOATING, "runge_kutta": RUNGE_KUTTA, "touching": touching("elliptic")}
 FIELDS = ("xpos", "xquat", "qacc", "sensordata", "qfrc_actuator", "qfrc_constraint", "subtree_com", "cvel")
 pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
@@ -54,21 +37,15 @@ def test_steps_and_fields_are_the_hosts(name, dtype):
     xml = MODELS[name]
     cpu, cuda = both(xml, dtype, FIELDS)
     assert isinstance(cuda, Batch) and cuda.device == CUDA and cuda.dtype == dtype
-    tolerance = CLOSE[dtype]
-    touches = (
-        xml == MODELS["touching"]
-    )  # forces and accelerations are as sensitive as contacts are stiff, more so after steps
-    for k, call in enumerate(
-        (
-            lambda b: b.forward(),
-            lambda b: b.step(),
-            lambda b: b.step(nstep=2),
-            lambda b: b.step(stage=2),
-            lambda b: b.forward(stage=1),
-        )
-    ):
-        call(cpu), call(cuda)
-        assert_same(cuda, cpu, FIELDS, tolerance * ((10 if k == 0 else 300) if touches else 1))
+    # forces and accelerations are as sensitive as contacts are stiff, more so after steps
+    of_forward, of_steps = (10, 300) if name == "touching" else (1, 1)
+    for b in (cpu, cuda):
+        b.forward()
+    assert_same(cuda, cpu, FIELDS, of_forward * CLOSE[dtype])
+    for nstep in (1, 2):
+        for b in (cpu, cuda):
+            b.step(nstep=nstep)
+        assert_same(cuda, cpu, FIELDS, of_steps * CLOSE[dtype])
     assert np.abs(np.asarray(cuda.qacc)).max() > 0.1
 
 
@@ -215,42 +192,6 @@ def test_time_does_not_drift_in_float32():
 # which simulations
 
 
-def test_some_simulations_alone():
-    cpu, cuda = both(PENDULUM, fields=("xpos", "sensordata"))
-    for ids in ([1, 4], np.arange(N) % 2 == 0, [], None):
-        before = np.asarray(cuda.state), np.asarray(cuda.xpos)
-        for b in (cpu, cuda):
-            b.step(ids, nstep=2)
-        assert_same(cuda, cpu, ("xpos", "sensordata"))
-        rest = np.setdiff1d(
-            np.arange(N),
-            np.arange(N) if ids is None else np.arange(N)[np.asarray(ids, int if isinstance(ids, list) else bool)],
-        )
-        np.testing.assert_array_equal(np.asarray(cuda.state)[rest], before[0][rest])
-        np.testing.assert_array_equal(np.asarray(cuda.xpos)[rest], before[1][rest])
-    for b in (cpu, cuda):
-        b.forward([2, 5])
-    assert_same(cuda, cpu, ("xpos", "sensordata"))
-
-
-def test_resets_and_keyframes():
-    cpu, cuda = both(PENDULUM, fields=("xpos", "sensordata"))
-    for b in (cpu, cuda):
-        b.step()
-        b.reset([0, 3], keyframe=[0, 1])
-    assert_same(cuda, cpu, ("xpos", "sensordata"))
-    for b in (cpu, cuda):
-        b.step(nstep=3)
-    assert_same(cuda, cpu, ("xpos", "sensordata"))
-    assert cuda.rows()[0, 0] == pytest.approx(2 + 3 * 0.005)
-    for b in (cpu, cuda):
-        b.reset(np.arange(N) == 2, stage=0), b.step()
-    assert_same(cuda, cpu, ("xpos", "sensordata"))
-    for b in (cpu, cuda):
-        b.reset()
-    assert_same(cuda, cpu, ("xpos", "sensordata"))
-
-
 def test_a_mask_on_the_device_is_not_waited_for():
     cpu, cuda = both(PENDULUM, fields=("xpos", "sensordata"))
     mask = (np.arange(N) % 3 == 0).astype(float)
@@ -281,57 +222,3 @@ def test_a_mask_on_the_device_is_not_waited_for():
 
 
 # bad numbers
-
-
-@pytest.mark.parametrize(
-    ("xml", "dtype"),
-    [(PENDULUM, "float32"), (RUNGE_KUTTA, "float64"), (touching(), "float32")],
-    ids=["pendulum", "runge_kutta", "touching"],
-)
-def test_bad_simulations_begin_anew_alone(xml, dtype):
-    fields = ("xpos", "qacc", "sensordata", "qfrc_constraint")
-    cpu, cuda = both(xml, dtype, fields)
-    value = {"float32": 1e30, "float64": 1e20}[dtype]
-    rows = np.array(cpu.rows())
-    layout = cpu._memory.layout.columns
-    for row, name, x in (
-        (1, "qpos", np.nan),
-        (2, "qvel", np.inf),
-        (3, "qfrc_applied", value),
-        (4, "qvel", 1e11),
-        (5, "qpos", -1e12),
-    ):
-        rows[row, layout[name].start + 1] = x
-    for nstep in (1, 3):
-        for b in (cpu, cuda):
-            b.set_rows(rows)
-            b.step(nstep=nstep)
-        assert_same(cuda, cpu, fields, 1000 * CLOSE[dtype])
-        assert cuda.warning[3, WARNING.mjWARN_BADQACC, 1] == 1 and cuda.warning[1, WARNING.mjWARN_BADQPOS, 1] == 1
-        assert not cuda.warning[[0, 6]].any() and np.isfinite(np.asarray(cuda.state)).all()
-        for name in fields:
-            assert np.isfinite(np.asarray(getattr(cuda, name))).all(), name
-
-
-def test_bad_controls_are_zeros():
-    cpu, cuda = both(PENDULUM, fields=("actuator_force",))
-    ctrl = np.array(cpu.ctrl)
-    ctrl[1, 0], ctrl[3, 1], ctrl[4, 2], ctrl[5, 1] = np.nan, 1e15, -np.inf, np.nan
-    for b in (cpu, cuda):
-        b.ctrl = ctrl
-        b.step(nstep=3), b.forward()
-    assert_same(cuda, cpu, ("actuator_force",))
-    assert cuda.warning[1, WARNING.mjWARN_BADCTRL, 1] == 4 and not cuda.warning[3].any()
-    assert np.isnan(np.asarray(cuda.ctrl)[1, 0])
-
-
-def test_nothing_begins_anew_where_the_model_says_so():
-    cpu, cuda = both(PENDULUM.replace("<option", '<option><flag autoreset="disable"/></option><option'))
-    bad = np.array(cpu.qvel)
-    bad[2, 0] = np.inf
-    for b in (cpu, cuda):
-        b.qvel = bad
-        b.step()
-    np.testing.assert_array_equal(cuda.warning, cpu.warning)
-    assert cuda.warning[2].any() and not np.isfinite(np.asarray(cuda.qvel)[2]).all()
-    assert_close(np.asarray(cuda.qvel)[3:], cpu.qvel[3:])

@@ -1,22 +1,18 @@
 """The integrator discrete and the flag diagexact beside MuJoCo's own steps."""
 
-import pathlib
-import sys
 from xml.etree import ElementTree
 
+import actuator_models
+import constraint_models
 import mujoco
 import mujoco.batch as theirs
 import numpy as np
+import passive_models
 import pytest
 import touching_models
 from test_mujoco_implicit import XML as MOVING
 
 from featherstorm.mujoco import Batch
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "world"))
-import actuator_models
-import constraint_models
-import passive_models
 
 N = 9
 DISCRETE = mujoco.mjtIntegrator.mjINT_DISCRETE

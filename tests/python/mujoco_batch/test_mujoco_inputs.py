@@ -37,13 +37,20 @@ WITHOUT_EFFECT = {
 }
 
 
+def both(m, n=N):
+    """A batch of ours and MuJoCo's, in the same states near the ground."""
+    batches = Batch(m, n, 1, dtype="float64"), theirs.Batch(m, n, 1)
+    stirred(*batches)
+    return batches
+
+
 @pytest.mark.parametrize("name", sorted(set(TABLES) - set(OF_STATE)))
 def test_a_field_is_an_input(name):
     m = model(cone="elliptic" if name.startswith(("pair", "opt.impratio")) else "pyramidal")
     if name in REACHES:
         m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
-    b, reference, usual = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1), Batch(m, N, 1, dtype="float64")
-    stirred(b, reference, usual)
+    b, reference = both(m)
+    usual = both(m)[0]
     rng = np.random.default_rng(2)
     numbers = varied(name, np.array(reference.expand(name)), rng)
     for x in (b, reference):
@@ -66,8 +73,7 @@ def test_a_field_is_an_input(name):
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_many_fields_are_inputs(integrator, cone):
     m = model(integrator, cone, density=0)
-    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
-    stirred(b, reference)
+    b, reference = both(m)
     rng = np.random.default_rng(3)
     fields = """opt.gravity body_mass body_inertia body_ipos body_iquat geom_friction geom_pos geom_solref geom_solimp geom_solmix
     dof_damping dof_armature dof_frictionloss jnt_range jnt_stiffness actuator_gainprm actuator_biasprm actuator_gear tendon_stiffness
@@ -84,8 +90,7 @@ def test_many_fields_are_inputs(integrator, cone):
 
 def test_new_numbers_make_no_engine():
     m = model()
-    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
-    stirred(b, reference)
+    b, reference = both(m)
     rng = np.random.default_rng(4)
     for x in (b, reference):
         x.expand("geom_friction"), x.expand("body_mass")
@@ -105,8 +110,7 @@ def test_new_numbers_make_no_engine():
 @pytest.mark.parametrize("integrator", ["Euler", "RK4"])
 def test_what_is_more_than_a_kernel_takes_makes_engines(integrator):
     m = model(integrator)
-    b, reference = Batch(m, 3, 1, dtype="float64"), theirs.Batch(m, 3, 1)
-    stirred(b, reference)
+    b, reference = both(m, 3)
     names = [name for name in sorted(set(TABLES) - set(OF_STATE)) if is_input(m, name)]
     assert len(names) > MOST
     for x in (b, reference):
@@ -139,25 +143,26 @@ def test_thousands_differ():
     assert len(b._variants.engines) == 1
 
 
-def test_what_is_there_in_some_simulations_alone():
+def test_what_is_there_in_some_simulations_alone(pair):
     m = model()
     m.dof_frictionloss[:] = 0
     m.jnt_stiffness[:] = 0
-    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
-    stirred(b, reference)
-    for x in (b, reference):
-        x.expand("dof_frictionloss")[[1, 4], 7] = [0.3, 0.1]
-        x.expand("jnt_stiffness")[2, 3] = 5
-    assert_agree(b, reference, OBSERVED)
-    for x in (b, reference):
-        x.expand("dof_frictionloss")[2, 6] = 0.2  # another row: another engine
-    assert_agree(b, reference, OBSERVED)
+    ours, reference = pair(m, OBSERVED)
+    stirred(ours, reference)
+    friction, stiffness = np.zeros((N, m.nv)), np.zeros((N, m.njnt))
+    friction[[1, 4], 7], stiffness[2, 3] = (0.3, 0.1), 5
+    for x in (ours, reference):
+        x.expand("dof_frictionloss")[...], x.expand("jnt_stiffness")[...] = friction, stiffness
+    assert_agree(ours, reference, OBSERVED)
+    friction[2, 6] = 0.2  # another row: another engine
+    for x in (ours, reference):
+        x.expand("dof_frictionloss")[...] = friction
+    assert_agree(ours, reference, OBSERVED)
 
 
 def test_frames_are_renewed_by_set_const():
     m = model()
-    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
-    stirred(b, reference)
+    b, reference = both(m)
     numbers = varied("body_ipos", np.array(reference.expand("body_ipos")), np.random.default_rng(6))
     numbers[:, 0] = 0  # of the world
     for x in (b, reference):
@@ -168,8 +173,7 @@ def test_frames_are_renewed_by_set_const():
 
 def test_a_rollout_takes_inputs_along():
     m = model("Euler")
-    b, reference = Batch(m, N, 1, dtype="float64"), theirs.Batch(m, N, 1)
-    stirred(b, reference)
+    b, reference = both(m)
     for x in (b, reference):
         x.expand("geom_friction")[...] *= np.linspace(0.2, 1, N)[:, None, None]
     control = np.random.default_rng(7).uniform(-1, 1, (N, 6, m.nu))
@@ -288,26 +292,24 @@ def small(option="", override="disable", sensor=""):
     return mujoco.MjModel.from_xml_string(SMALL.format(option=option, override=override, sensor=sensor))
 
 
-@pytest.mark.parametrize(
-    "name",
-    "opt.tolerance opt.ls_tolerance opt.sleep_tolerance opt.o_margin opt.o_solref opt.ls_iterations site_size geom_fluid geom_rgba "
-    "geom_rbound dof_M0".split(),
-)
-def test_a_field_that_nothing_reads_makes_no_engine(name):
+def test_fields_that_nothing_reads_make_no_engine():
     b, usual = (Batch(small(), MOST_MODELS + 1) for _ in range(2))
-    x = b.expand(name)
-    x[...] = x + (np.arange(len(x)) % 300).reshape(-1, *[1] * (x.ndim - 1)).astype(x.dtype)
-    for one in (b, usual):
+    names = """opt.tolerance opt.ls_tolerance opt.sleep_tolerance opt.o_margin opt.o_solref opt.ls_iterations site_size
+    geom_fluid geom_rgba geom_rbound dof_M0""".split()
+    for name in names:
+        x = b.expand(name)
+        x[...] = x + (np.arange(len(x)) % 300).reshape(-1, *[1] * (x.ndim - 1)).astype(x.dtype)
+        for one in (b, usual):
+            one.qvel[:, 0] = 0.3
+            one.step(nstep=2)
+        assert not b._variants.engines, name
+        np.testing.assert_array_equal(b.state, usual.state, name)
+    whole, alone = Batch(small(), b.nsim), Batch(small(), b.nsim)
+    whole.set_models([b.get_model(sim) for sim in range(b.nsim)])
+    for one in (whole, alone):
         one.qvel[:, 0] = 0.3
         one.step(nstep=2)
-    assert not b._variants.engines
-    np.testing.assert_array_equal(b.state, usual.state)
-    models = [b.get_model(sim) for sim in range(b.nsim)]
-    whole = Batch(small(), b.nsim)
-    whole.set_models(models)
-    whole.qvel[:, 0] = 0.3
-    whole.step(nstep=2)
-    np.testing.assert_array_equal(whole.state, usual.state)
+    np.testing.assert_array_equal(whole.state, alone.state)
 
 
 @pytest.mark.parametrize(
@@ -369,10 +371,6 @@ def test_python_reads_what_the_list_has():
     root = pathlib.Path(featherstorm.__file__).parent
     files = [*(root / "mujoco").rglob("*.py"), *(root / "_fields").glob("*.py"), *(root / "_robot").glob("mjcf*.py")]
     text = "\n".join(path.read_text() for path in files if path.name != "inputs.py")
-    named = {
-        name
-        for name in theirs.MODEL_FIELDS
-        if re.search(rf"opt\.{name[4:]}\b" if name.startswith("opt.") else rf"[.\"]{name}\b", text)
-    }
+    named = set(re.findall(r"opt\.\w+|(?<=[.\"])\w+", text)) & {*theirs.MODEL_FIELDS}
     assert named - READ_HERE == (beside | drawing | volumes | LENSES) & named
     assert "geom_type" in named and len(named) > 100

@@ -2,14 +2,12 @@
 
 import warnings
 
+import mujoco
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.mujoco import Batch, rollout  # noqa: E402
+import featherstorm as fs
+from featherstorm.mujoco import Batch, rollout
 
 WHOLE = "dist dir origin point normal depth"
 SCENE = """

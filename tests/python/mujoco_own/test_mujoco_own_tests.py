@@ -3,14 +3,10 @@
 FAILING has the tests that do not pass, with the reason. One of them that passes is an error as well: take it out of the list.
 """
 
-import pathlib
-import sys
-
 import pytest
 
 pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
 pytest.importorskip("absl.testing.absltest", reason="MuJoCo's tests need absl: pip install absl-py")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import own_tests
 

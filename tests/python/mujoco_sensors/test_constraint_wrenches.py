@@ -1,11 +1,10 @@
 """The operation constraint_wrenches: forces of constraints on bodies beside the rows of MuJoCo's Jacobian."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import featherstorm as fs
-
-mujoco = pytest.importorskip("mujoco")
 
 FILE = """
 <mujoco>

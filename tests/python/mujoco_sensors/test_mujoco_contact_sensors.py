@@ -3,14 +3,13 @@
 import itertools
 import warnings
 
+import mujoco
 import numpy as np
 import pytest
+from batch_agreement import model as compiled
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.mujoco import Batch  # noqa: E402
+import featherstorm as fs
+from featherstorm.mujoco import Batch
 
 COUNT = 5
 CLOSE = 1e-8  # of the greatest number of an array
@@ -58,13 +57,6 @@ def scene(sensors, options="", zone="box", dim=3):
   <sensor>{sensors}</sensor>
 </mujoco>
 """
-
-
-def compiled(xml):
-    m = mujoco.MjModel.from_xml_string(xml)
-    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE  # MuJoCo 4.0.0 has a fault in its sparse factor
-    m.opt.tolerance, m.opt.ls_tolerance, m.opt.iterations, m.opt.ls_iterations = 0, 1e-12, 200, 100
-    return m
 
 
 def states_of(m, count=COUNT):

@@ -1,19 +1,13 @@
 """Sensors of distances between geoms, of projections into cameras, and of users beside MuJoCo's."""
 
-import pathlib
-import sys
-
+import mujoco
+import mujoco.batch as theirs
 import numpy as np
 import pytest
+from batch_agreement import assert_close, model, stirred
 
-mujoco = pytest.importorskip("mujoco")
-theirs = pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "mujoco_batch"))
-
-from batch_agreement import assert_close, model, stirred  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.mujoco import Batch  # noqa: E402
+import featherstorm as fs
+from featherstorm.mujoco import Batch
 
 N = 7
 SHAPES = {

@@ -21,32 +21,6 @@ def state(model, dtype="float64"):
     return q.astype(dtype), v.astype(dtype), tau.astype(dtype)
 
 
-def along(model, q, v, h):
-    """q moved along the manifold."""
-    return fs.integrate(model, q, v, h)
-
-
-def test_vjp_of_fd_is_the_gradient_of_a_weighted_sum(model):
-    q, v, tau = state(model)
-    weights = np.random.default_rng(2).normal(size=(B, model.nv))
-    q_bar, v_bar, tau_bar = fs.vjp(model, "fd", (q, v, tau), weights)
-    assert q_bar.shape == q.shape and v_bar.shape == v.shape and tau_bar.shape == tau.shape
-    h = 1e-6
-    for k in range(model.nv):
-        e = np.zeros((B, model.nv))
-        e[:, k] = 1
-        for got, f in (
-            ((v_bar * e).sum(1), lambda s: fs.fd(model, q, v + s * e, tau)),
-            ((tau_bar * e).sum(1), lambda s: fs.fd(model, q, v, tau + s * e)),
-        ):
-            expected = ((f(h) - f(-h)) * weights).sum(1) / (2 * h)
-            np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max() + 1e-7)
-        tangent = (along(model, q, e, h) - along(model, q, e, -h)) / (2 * h)
-        high, low = (fs.fd(model, along(model, q, e, s), v, tau) for s in (h, -h))
-        expected = ((high - low) * weights).sum(1) / (2 * h)
-        np.testing.assert_allclose((q_bar * tangent).sum(1), expected, rtol=1e-5, atol=1e-5 * np.abs(high).max())
-
-
 def test_jvp_is_the_transpose_of_vjp(model):
     q, v, tau = state(model)
     rng = np.random.default_rng(4)
@@ -256,15 +230,6 @@ def test_torch_descends_through_a_rollout():
 
 
 # --- JAX
-
-
-@pytest.fixture
-def jax():
-    jax = pytest.importorskip("jax")
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield jax
-    jax.config.update("jax_enable_x64", before)
 
 
 def test_jax_gradients(model, jax):

@@ -23,20 +23,6 @@ pytestmark = [needs_fake_cuda, pytest.mark.usefixtures("no_work_left")]
 
 
 @pytest.fixture
-def torch(monkeypatch):
-    module = fake_cuda.torch_like()
-    monkeypatch.setitem(sys.modules, "torch", module)
-    return module
-
-
-@pytest.fixture
-def cupy(monkeypatch):
-    module = fake_cuda.cupy_like()
-    monkeypatch.setitem(sys.modules, "cupy", module)
-    return module
-
-
-@pytest.fixture
 def state(go2):
     q, v = fs.random_state(go2, B, seed=1, dtype="float32")
     return q, v, np.sin(v)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 import featherstorm as fs
 from fake_cuda import REAL_GPU
 
-torch = pytest.importorskip("torch")
 if not REAL_GPU or not torch.cuda.is_available():
     pytest.skip("needs FEATHERSTORM_TEST_DEVICE=real and a GPU that PyTorch sees", allow_module_level=True)
 B = 1027

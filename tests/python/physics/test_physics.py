@@ -1,20 +1,12 @@
 """Physics: seventeen kinds of scenes with known answers, under every law, in both precisions and at two time steps. Closed forms
 and what is known of the laws are in the checks and in expectations.py; `python bench/physics.py` prints what is found."""
 
-import pathlib
-import sys
-
+import geometry
 import numpy as np
 import pytest
-
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-import geometry  # noqa: E402
-import scenes  # noqa: E402
-from expectations import CASES, CHECKS, TIMESTEPS, wrong  # noqa: E402
-from runs import LAWS, Run, tilted  # noqa: E402
+import scenes
+from expectations import CASES, CHECKS, TIMESTEPS, wrong
+from runs import LAWS, Run
 
 DTYPES = "float64", "float32"
 
@@ -88,41 +80,3 @@ def test_falls_are_the_same_in_single_precision(law):
     assert np.quantile(errors, 0.5) < 1e-5 and np.quantile(errors, 0.99) < 1e-2
     single.batch.step(nstep=1000)
     assert np.isfinite(single.q).all() and np.abs(single.v).max() < 20
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_a_step_has_derivatives_away_from_switches(law):
-    """Central differences of two sizes agree, of a robot that stands; under MuJoCo's law they are its own."""
-    run = Run(scenes.quadruped(), law, "float64", gravity=tilted(5))
-    run.steps(1)
-    m, nv = run.m, run.m.nv
-    rows, d = run.batch.rows(), mujoco.MjData(run.m)
-    mujoco.mj_setState(m, d, rows[0], mujoco.mjtState.mjSTATE_INTEGRATION)
-    found = []
-    for h in (1e-6, 3e-6):
-        several = Run(scenes.quadruped(), law, "float64", gravity=tilted(5), nsim=4 * nv)
-        several.batch.set_rows(rows[0])
-        for k, (way, of) in enumerate((way, of) for of in range(2 * nv) for way in (h, -h)):
-            step = np.zeros(nv)
-            step[of % nv] = way
-            if of < nv:
-                q = np.array(several.q[k])
-                mujoco.mj_integratePos(m, q, step, 1)
-                several.q[k] = q
-            else:
-                several.v[k] += step
-        several.batch.step()
-        dq = np.zeros((2 * nv, nv))
-        for k in range(2 * nv):
-            mujoco.mj_differentiatePos(m, dq[k], 2 * h, np.array(several.q[2 * k + 1]), np.array(several.q[2 * k]))
-        dv = (several.v[0::2] - several.v[1::2]) / (2 * h)
-        found.append(np.hstack([dq, dv]).T)
-    scale = np.abs(found[0]).max()
-    assert scale > 1, "contacts answer"
-    np.testing.assert_allclose(found[0], found[1], atol=1e-4 * scale)
-    if law == "rigid":
-        return
-    m.opt.tolerance, m.opt.iterations = 0, 200
-    theirs = np.zeros((2 * nv + m.na, 2 * nv + m.na))
-    mujoco.mjd_transitionFD(m, d, 1e-6, True, theirs, None, None, None)
-    np.testing.assert_allclose(found[0], theirs, atol=1e-4 * scale)

@@ -1,19 +1,12 @@
 """Batches under the rigid law: what they take, what they refuse, limits, equalities and dry friction, reports."""
 
-import pathlib
-import sys
-
+import mujoco
 import numpy as np
 import pytest
+import scenes
+from test_physics import falling
 
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="needs MuJoCo 4.0 or later")
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-import scenes  # noqa: E402
-from test_physics import falling  # noqa: E402
-
-from featherstorm.mujoco import Batch, Rigid  # noqa: E402
+from featherstorm.mujoco import Batch, Rigid
 
 PENDULUM = """<mujoco><option timestep=".002" {option}/><worldbody><body pos="0 0 1">
   <joint axis="0 1 0" {joint}/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".02" mass="1"/>

@@ -1,14 +1,11 @@
 """The rigid law in Simulation, step and Rollout: that of Batch, and what the law is for."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import featherstorm as fs
-
-mujoco = pytest.importorskip("mujoco")
-pytest.importorskip("mujoco.batch", reason="readings and batches need MuJoCo 4")
-
-from featherstorm.mujoco import Batch  # noqa: E402
+from featherstorm.mujoco import Batch
 
 SLIDING = """
 <mujoco>

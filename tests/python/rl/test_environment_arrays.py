@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-from rail import GroupedRail, Rail, rail_file
+from rail import GroupedRail, Rail
 
 import featherstorm as fs
 
 ENVS = 20
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def leaves(x):

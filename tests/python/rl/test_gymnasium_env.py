@@ -1,15 +1,14 @@
 """featherstorm.rl.gymnasium against gymnasium's SyncVectorEnv over the same task: every transition of every mode."""
 
+import gymnasium
 import numpy as np
 import pytest
-from rail import GroupedRail, Rail, one_of, rail_file
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from rail import GroupedRail, Rail, one_of
 
-gymnasium = pytest.importorskip("gymnasium")
-from gymnasium.error import ResetNeeded  # noqa: E402
-from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-import featherstorm.rl  # noqa: E402
+import featherstorm as fs
+import featherstorm.rl
 
 ENVS = 6
 MODES = {
@@ -17,11 +16,6 @@ MODES = {
     "next_step": AutoresetMode.NEXT_STEP,
     "disabled": AutoresetMode.DISABLED,
 }
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def pair(file, mode, grouped=False, envs=ENVS):

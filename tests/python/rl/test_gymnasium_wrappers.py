@@ -4,29 +4,23 @@ import os
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
-from rail import Rail, one_of, rail_file
-
-gymnasium = pytest.importorskip("gymnasium")
-from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
-from gymnasium.wrappers.vector import (  # noqa: E402
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import (
     DictInfoToList,
     NormalizeObservation,
     NormalizeReward,
     RecordEpisodeStatistics,
 )
-from test_gymnasium_env import MODES, actions, agree  # noqa: E402
+from rail import Rail, one_of
+from test_gymnasium_env import MODES, actions, agree
 
-import featherstorm as fs  # noqa: E402
-import featherstorm.rl  # noqa: E402
+import featherstorm as fs
+import featherstorm.rl
 
 ENVS = 6
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def both(file, mode, wrap):

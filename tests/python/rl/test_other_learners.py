@@ -2,20 +2,15 @@
 
 import numpy as np
 import pytest
-from rail import STEPS, GroupedRail, Numbers, Rail, rail_file
+from rail import STEPS, GroupedRail, Numbers, Rail
 
 pytest.importorskip("gymnasium")
-torch = pytest.importorskip("torch")
+import torch
 
-import featherstorm as fs  # noqa: E402
-import featherstorm.rl  # noqa: E402
+import featherstorm as fs
+import featherstorm.rl
 
 ENVS = 8
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def actions(k):

@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
-from rail import STEPS, GroupedRail, Numbers, Rail, rail_file
+import torch
+from rail import STEPS, GroupedRail, Numbers, Rail
+from rsl_rl.env import VecEnv
+from rsl_rl.runners import OnPolicyRunner
+from tensordict import TensorDict
 
-pytest.importorskip("rsl_rl")
-torch = pytest.importorskip("torch")
-from rsl_rl.env import VecEnv  # noqa: E402
-from rsl_rl.runners import OnPolicyRunner  # noqa: E402
-from tensordict import TensorDict  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-import featherstorm.rl  # noqa: E402
+import featherstorm as fs
+import featherstorm.rl
 
 ENVS, GAMMA = 5, 0.9
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def actions(k):

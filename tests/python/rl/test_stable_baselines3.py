@@ -1,24 +1,18 @@
 """featherstorm.rl.stable_baselines3: what stable-baselines3 itself gives for the same task, and its algorithms on it."""
 
+import gymnasium
 import numpy as np
 import pytest
-from rail import TOLERANCE, GroupedRail, Rail, one_of, rail_file
+import stable_baselines3
+from rail import TOLERANCE, GroupedRail, Rail, one_of
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor, VecNormalize
 
-stable_baselines3 = pytest.importorskip("stable_baselines3")
-import gymnasium  # noqa: E402
-from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
-from stable_baselines3.common.monitor import Monitor  # noqa: E402
-from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor, VecNormalize  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-import featherstorm.rl  # noqa: E402
+import featherstorm as fs
+import featherstorm.rl
 
 ENVS = 5
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    return rail_file(tmp_path_factory.mktemp("rail"))
 
 
 def agree(ours, theirs, tolerance):

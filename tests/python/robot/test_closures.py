@@ -42,20 +42,6 @@ def test_steps_keep_loops_closed_in_both_precisions_and_without_assembling():
         assert np.allclose(*ends, atol=1e-3)
 
 
-def test_derivatives_of_closed_loops_are_those_of_differences():
-    model = parallelogram()
-    q, v = closed(np.array([0.7])), closed(np.array([0.5]))
-    tau, f = np.array([[1.0, -0.4, 0.2]]), np.zeros((1, 3, 6))
-    numbers = {"rate": 0.0, "tolerance": 1e-11}
-    bars = (np.array([[1.0, 0, 0]]), np.zeros((1, 5)), np.zeros((1, 1)))
-    by_tau = fs.vjp(model, "fd_loops", (q, v, tau, f), bars, **numbers)[2]
-    for k in range(3):
-        step = 1e-5 * np.eye(3)[k]
-        high = fs.fd_loops(model, q, v, tau + step, f, **numbers)[0]
-        low = fs.fd_loops(model, q, v, tau - step, f, **numbers)[0]
-        assert by_tau[0, k] == pytest.approx((high - low)[0, 0] / 2e-5, abs=1e-6)
-
-
 def test_mimic_joints_of_a_file_are_coupled_when_asked():
     free, panda = fs.load("panda"), fs.load("panda", mimic="couple")
     assert free.nu == 0 and "fd_coupled" not in free.ops and free.u_names == ()

@@ -1,12 +1,11 @@
 """Robots from MJCF against MuJoCo itself: the same coordinates, so that numbers compare directly."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import featherstorm as fs
 from robots import SHARED_MODELS
-
-mujoco = pytest.importorskip("mujoco", reason="reads MJCF and is the oracle: pip install mujoco")
 
 FILES = sorted((SHARED_MODELS / "mjcf").glob("*.xml"))
 

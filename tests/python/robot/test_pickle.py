@@ -5,13 +5,12 @@ import copy
 import multiprocessing
 import pickle
 
+import mujoco
 import numpy as np
 import pytest
 
 import featherstorm as fs
 from featherstorm.planning import MPPI
-
-mujoco = pytest.importorskip("mujoco")
 
 ARM = """
 <mujoco>

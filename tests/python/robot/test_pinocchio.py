@@ -47,25 +47,6 @@ def single(*arrays):
     return [x.astype(np.float32) for x in arrays]
 
 
-def test_rnea(case):
-    robot, oracle, q, v, a = case
-    expected = [oracle.rnea(*x) for x in zip(q, v, a)]
-    close(fs.rnea(robot, q, v, a), expected, TOLERANCE["float64"])
-    close(fs.rnea(robot, *single(q, v, a)), expected, TOLERANCE["float32"])
-
-
-def test_bias_is_rnea_at_zero_acceleration(case):
-    robot, oracle, q, v, a = case
-    close(fs.bias(robot, q, v), [oracle.rnea(*x) for x in zip(q, v, 0 * a)], TOLERANCE["float64"])
-
-
-def test_crba(case):
-    robot, oracle, q, *_ = case
-    expected = [oracle.crba(x) for x in q]
-    close(fs.crba(robot, q), expected, TOLERANCE["float64"])
-    close(fs.crba(robot, *single(q)), expected, TOLERANCE["float32"])
-
-
 def test_packed_matrix_has_the_rows_of_the_model(case):
     robot, _, q, *_ = case
     M, packed = fs.crba(robot, q), fs.crba(robot, q, packed=True)
@@ -78,12 +59,35 @@ def test_packed_matrix_has_the_rows_of_the_model(case):
     assert not M[:, left].any()
 
 
-@pytest.mark.parametrize("op", ["aba", "fd"])
-def test_forward_dynamics(case, op):
-    robot, oracle, q, v, tau = case
-    expected = [oracle.aba(*x) for x in zip(q, v, tau)]
-    close(getattr(fs, op)(robot, q, v, tau), expected, TOLERANCE["float64"])
-    close(getattr(fs, op)(robot, *single(q, v, tau)), expected, TOLERANCE["float32 by M^-1"])
+# op -> (of the package, of Pinocchio for one state, tolerance in single precision)
+OPERATIONS = {
+    "rnea": (fs.rnea, lambda o, q, v, a: o.rnea(q, v, a), "float32"),
+    "bias": (lambda r, q, v, _: fs.bias(r, q, v), lambda o, q, v, a: o.rnea(q, v, 0 * a), "float32"),
+    "crba": (lambda r, q, *_: fs.crba(r, q), lambda o, q, *_: o.crba(q), "float32"),
+    "aba": (fs.aba, lambda o, q, v, tau: o.aba(q, v, tau), "float32 by M^-1"),
+    "fd": (fs.fd, lambda o, q, v, tau: o.aba(q, v, tau), "float32 by M^-1"),
+}
+
+
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_operations_agree(case, op):
+    robot, oracle, *state = case
+    ours, theirs, single_tolerance = OPERATIONS[op]
+    expected = [theirs(oracle, *x) for x in zip(*state)]
+    close(ours(robot, *state), expected, TOLERANCE["float64"])
+    close(ours(robot, *single(*state)), expected, TOLERANCE[single_tolerance])
+
+
+def test_motion_of_frames(case):
+    robot, oracle, q, v, a = case
+    for frame in (robot.frame_names[0], robot.frame_names[len(robot.frame_names) // 2], robot.frame_names[-1]):
+        expected = [oracle.jacobian(x, frame) for x in q]
+        close(fs.jacobian(robot, q, frame), expected, TOLERANCE["float64"])
+        close(fs.jacobian(robot, *single(q), frame), expected, TOLERANCE["float32"])
+        velocity = [J @ x for J, x in zip(expected, v)]
+        close(fs.frame_velocity(robot, q, v, frame), velocity, TOLERANCE["float64"])
+        acceleration = [oracle.frame_acceleration(*x, frame) for x in zip(q, v, a)]
+        close(fs.frame_acceleration(robot, q, v, a, frame=frame), acceleration, TOLERANCE["float64"])
 
 
 def test_solve_with_the_factor(case):
@@ -107,29 +111,6 @@ def test_forward_kinematics(case):
         assert np.abs(rotations[:, k] - [R for _, R in expected]).max() < 1e-9
     one = fs.forward_kinematics(robot, q, robot.frame_names[-1])
     assert np.array_equal(one[0], positions[:, -1]) and np.array_equal(one[1], rotations[:, -1])
-
-
-def test_jacobian(case):
-    robot, oracle, q, *_ = case
-    for frame in (robot.frame_names[0], robot.frame_names[len(robot.frame_names) // 2], robot.frame_names[-1]):
-        expected = [oracle.jacobian(x, frame) for x in q]
-        close(fs.jacobian(robot, q, frame), expected, TOLERANCE["float64"])
-        close(fs.jacobian(robot, *single(q), frame), expected, TOLERANCE["float32"])
-
-
-def test_frame_velocity_and_acceleration(case):
-    robot, oracle, q, v, a = case
-    frame = robot.frame_names[-1]
-    close(
-        fs.frame_velocity(robot, q, v, frame),
-        [oracle.jacobian(x, frame) @ y for x, y in zip(q, v)],
-        TOLERANCE["float64"],
-    )
-    close(
-        fs.frame_acceleration(robot, q, v, a, frame=frame),
-        [oracle.frame_acceleration(*x, frame) for x in zip(q, v, a)],
-        TOLERANCE["float64"],
-    )
 
 
 def test_energy(case):

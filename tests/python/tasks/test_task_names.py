@@ -9,8 +9,6 @@ import pytest
 import featherstorm as fs
 from featherstorm.tasks import registry
 
-mujoco = pytest.importorskip("mujoco")
-
 
 def test_names_are_looked_up_without_their_packages():
     code = "import sys, featherstorm as fs; assert 'Ant-v5' in fs.tasks.NAMES; assert 'gymnasium' not in sys.modules"

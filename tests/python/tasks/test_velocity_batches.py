@@ -80,3 +80,4 @@ def test_harder_ground_follows_better_walking():
 
 def test_all_are_known_by_their_names():
     assert {name: fs.tasks.NAMES[name] for name in TASKS} == TASKS
+    assert {name: task.__name__ for name, task in TASKS.items()} == {name: name for name in TASKS}

@@ -1,13 +1,11 @@
 """The Go1 by mjlab's definition, against a text of it about MuJoCo's own steps and contact sensors."""
 
+import mujoco
 import numpy as np
 import pytest
+from velocity_oracle import NEEDS_MJLAB, NumpyDraws, Rows, exact, nominal, numbers
 
-mujoco = pytest.importorskip("mujoco")
-
-from velocity_oracle import NEEDS_MJLAB, NumpyDraws, Rows, exact, nominal, numbers  # noqa: E402
-
-from featherstorm.tasks.velocity_mjlab import TASKS, Go1VelocityFlat, go1_spec  # noqa: E402
+from featherstorm.tasks.velocity_mjlab import TASKS, Go1VelocityFlat, go1_spec
 
 pytestmark = NEEDS_MJLAB
 LEGS = ("FR", "FL", "RR", "RL")

@@ -1,16 +1,14 @@
 """Quadrupeds on rough ground: the definition beside MuJoCo's steps, and heights beside MuJoCo's rays."""
 
+import mujoco
 import numpy as np
 import pytest
+from velocity_oracle import drawless, each, exact, numbers
+from velocity_playground import LEGS, SOFT, Playground, assert_step_agrees, expected_scan
 
-mujoco = pytest.importorskip("mujoco")
-
-from velocity_oracle import drawless, each, exact, numbers  # noqa: E402
-from velocity_playground import LEGS, SOFT, Playground  # noqa: E402
-
-from featherstorm.tasks import velocity_rough, velocity_terrain  # noqa: E402
-from featherstorm.tasks.velocity_rough import Go1JoystickRough, Go2JoystickRough  # noqa: E402
-from featherstorm.tasks.velocity_terrain import Go1JoystickTerrain, Go2JoystickTerrain  # noqa: E402
+from featherstorm.tasks import velocity_rough, velocity_terrain
+from featherstorm.tasks.velocity_rough import Go1JoystickRough, Go2JoystickRough
+from featherstorm.tasks.velocity_terrain import Go1JoystickTerrain, Go2JoystickTerrain
 
 STEPS = 50
 COMMAND = np.array([0.8, -0.3, 0.5])
@@ -68,20 +66,6 @@ def put(env, grounds):
     return models
 
 
-def expected_scan(robot, task):
-    """Heights of the root above the ground at 17 x 11 points, turned with the robot's heading."""
-    q = robot.sim.new.qpos
-    w, x, y, z = q[3:7]
-    heading = np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
-    c, s = np.cos(heading), np.sin(heading)
-    points = [
-        [q[0] + c * ahead - s * left, q[1] + s * ahead + c * left]
-        for ahead in np.linspace(-0.8, 0.8, 17)
-        for left in np.linspace(-0.5, 0.5, 11)
-    ]
-    return np.clip(q[2] - robot.ground(points) - task.start[2], -1, 1)
-
-
 @pytest.mark.parametrize("task", each([Go1JoystickTerrain, Go2JoystickTerrain]))
 def test_terms_and_observations_on_boxes_and_slopes(task):
     """One robot on each kind of ground, the one on stairs up with its forelegs on the first step."""
@@ -98,20 +82,15 @@ def test_terms_and_observations_on_boxes_and_slopes(task):
     walked = np.zeros((4, 2))
     for _ in range(STEPS):
         actions = rng.uniform(-0.3, 0.3, (4, 12))
-        obs, reward, terminated, _, info = env.step(actions)
-        assert not terminated.any()
+        step = env.step(actions)
         for k, robot in enumerate(robots):
             terms, actor, critic = robot.step(actions[k], COMMAND)
             scan = expected_scan(robot, env.task)
-            for name, value in terms.items():
-                assert info["reward_terms"][name][k] == pytest.approx(0.02 * value, abs=1e-6), name
-            np.testing.assert_allclose(obs["actor"][k], [*actor, *scan], atol=1e-6)
-            np.testing.assert_allclose(obs["critic"][k], [*critic, *scan], atol=1e-4, rtol=1e-6)
-            assert reward[k] == pytest.approx(max(0.0, 0.02 * sum(terms.values())), abs=1e-6)
+            assert_step_agrees(step, k, terms, [*actor, *scan], [*critic, *scan])
             speed = robot.sim.new.sensor("local_linvel").data[:2] @ COMMAND[:2] / np.linalg.norm(COMMAND[:2])
             walked[k] += [0.02 * speed, 0.02 * np.linalg.norm(COMMAND[:2])]
     np.testing.assert_allclose(env.memory("walked")[:, :2], walked, atol=1e-6)
-    assert (np.ptp(obs["actor"][:, 48:], axis=1) > 0.02).all()
+    assert (np.ptp(step[0]["actor"][:, 48:], axis=1) > 0.02).all()
 
 
 @pytest.mark.parametrize("task", each([Go1JoystickRough, Go2JoystickRough]))
@@ -130,14 +109,9 @@ def test_terms_and_observations_on_rocks(task):
     touched = 0
     for _ in range(STEPS):
         actions = rng.uniform(-0.3, 0.3, (3, 12))
-        obs, _, terminated, _, info = env.step(actions)
-        assert not terminated.any()
+        step = env.step(actions)
         for k, robot in enumerate(robots):
-            terms, actor, critic = robot.step(actions[k], COMMAND)
-            for name, value in terms.items():
-                assert info["reward_terms"][name][k] == pytest.approx(0.02 * value, abs=1e-6), name
-            np.testing.assert_allclose(obs["actor"][k], actor, atol=1e-6)
-            np.testing.assert_allclose(obs["critic"][k], critic, atol=1e-4, rtol=1e-6)
+            assert_step_agrees(step, k, *robot.step(actions[k], COMMAND))
             touched += robot.contact.sum()
     assert touched > 100
     assert np.ptp(env.q[:, 2]) > 0.003  # they stand at different heights [m]

@@ -1,16 +1,14 @@
 """Ground of sines: its heights, planes and nearest points beside numbers, what rests on it, and robots beside MuJoCo's steps."""
 
+import mujoco
 import numpy as np
 import pytest
+from velocity_oracle import NumpyDraws, Oracle, Rows, drawless, each, exact, nominal, numbers
+from velocity_playground import LEGS, SOFT, Playground, assert_step_agrees, expected_scan
 
-mujoco = pytest.importorskip("mujoco")
-
-from velocity_oracle import NumpyDraws, Oracle, Rows, drawless, each, exact, nominal, numbers  # noqa: E402
-from velocity_playground import LEGS, SOFT, Playground  # noqa: E402
-
-import featherstorm as fs  # noqa: E402
-from featherstorm.tasks import velocity_waves  # noqa: E402
-from featherstorm.tasks.velocity_waves import NEAR, TASKS, Go1JoystickWaves, Go2JoystickWaves  # noqa: E402
+import featherstorm as fs
+from featherstorm.tasks import velocity_waves
+from featherstorm.tasks.velocity_waves import NEAR, Go1JoystickWaves, Go2JoystickWaves
 
 COMMAND = np.array([0.8, -0.3, 0.5])
 STEPS = 50
@@ -235,25 +233,13 @@ def test_terms_and_observations_on_waves(task):
     touched = 0
     for _ in range(STEPS):
         actions = rng.uniform(-0.3, 0.3, (2, 12))
-        obs, _, terminated, _, info = env.step(actions)
-        assert not terminated.any()
+        step = env.step(actions)
         for k, robot in enumerate(robots):
             terms, actor, critic = robot.step(actions[k], COMMAND)
-            q = robot.sim.new.qpos
-            ahead = np.arctan2(2 * (q[4] * q[5] + q[3] * q[6]), 1 - 2 * (q[5] ** 2 + q[6] ** 2))
-            c, s = np.cos(ahead), np.sin(ahead)
-            points = [
-                [q[0] + c * u - s * v, q[1] + s * u + c * v]
-                for u in np.linspace(-0.8, 0.8, 17)
-                for v in np.linspace(-0.5, 0.5, 11)
-            ]
-            scan = np.clip(q[2] - robot.ground(np.array(points)) - env.task.start[2], -1, 1)
-            for name, value in terms.items():
-                assert info["reward_terms"][name][k] == pytest.approx(0.02 * value, abs=1e-6), name
-            np.testing.assert_allclose(obs["actor"][k], [*actor, *scan], atol=1e-6)
-            np.testing.assert_allclose(obs["critic"][k], [*critic, *scan], atol=1e-4, rtol=1e-6)
+            scan = expected_scan(robot, env.task)
+            assert_step_agrees(step, k, terms, [*actor, *scan], [*critic, *scan])
             touched += robot.contact.sum()
-    assert touched > 100 and (np.ptp(obs["actor"][:, 48:], axis=1) > 0.04).all()
+    assert touched > 100 and (np.ptp(step[0]["actor"][:, 48:], axis=1) > 0.04).all()
 
 
 @pytest.mark.parametrize("task", each([Go1JoystickWaves, Go2JoystickWaves]))
@@ -300,7 +286,3 @@ def test_waves_are_as_hard_as_their_level(task):
         assert 0.02 + 0.013 * level - 1e-12 <= total.min() and total.max() <= 0.02 + 0.013 * (level + 1) + 1e-12
         assert 1.2 - 1e-9 <= length.min() < 1.25 and 3.9 < length.max() <= 4 + 1e-9
         assert np.ptp(np.arctan2(found[:, :, 2], found[:, :, 1])) > 6 and np.ptp(found[:, :, 3]) > 6
-
-
-def test_their_names_are_those_of_the_tasks():
-    assert {name: task.__name__ for name, task in TASKS.items()} == {name: name for name in TASKS}

@@ -1,6 +1,7 @@
 """MuJoCo Playground's definition of a quadruped that follows a command, as a text of its own about MuJoCo's data."""
 
 import numpy as np
+import pytest
 from velocity_oracle import Oracle
 
 LEGS = ("FR", "FL", "RR", "RL")
@@ -71,3 +72,28 @@ def randomised(m, rng):
     m.dof_armature[6:] *= rng.uniform(1.0, 1.05, 12)
     m.qpos0[7:] += rng.uniform(-0.05, 0.05, 12)
     return m
+
+
+def expected_scan(robot, task):
+    """Heights of the root above the ground at 17 x 11 points, turned with the robot's heading."""
+    q = robot.sim.new.qpos
+    w, x, y, z = q[3:7]
+    heading = np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
+    c, s = np.cos(heading), np.sin(heading)
+    points = [
+        [q[0] + c * ahead - s * left, q[1] + s * ahead + c * left]
+        for ahead in np.linspace(-0.8, 0.8, 17)
+        for left in np.linspace(-0.5, 0.5, 11)
+    ]
+    return np.clip(q[2] - robot.ground(np.array(points)) - task.start[2], -1, 1)
+
+
+def assert_step_agrees(step, k, terms, actor, critic):
+    """Terms, reward and observations of environment k after env.step, beside those of the definition."""
+    obs, reward, terminated, truncated, info = step
+    assert not terminated[k] and not truncated[k] and not info["non_finite"][k]
+    for name, value in terms.items():
+        assert info["reward_terms"][name][k] == pytest.approx(0.02 * value, abs=1e-6), name
+    np.testing.assert_allclose(obs["actor"][k], actor, atol=1e-6)
+    np.testing.assert_allclose(obs["critic"][k], critic, atol=1e-4, rtol=1e-6)
+    assert reward[k] == pytest.approx(max(0.0, 0.02 * sum(terms.values())), abs=1e-6)

@@ -36,18 +36,8 @@ def need_studio():
 def viewed(*arguments):
     """The page's address while the command runs."""
     need_studio()
-    command = [
-        sys.executable,
-        "-m",
-        "featherstorm",
-        "view",
-        *arguments,
-        "--no-browser",
-        "--threads",
-        "1",
-        "--port",
-        str(free_port()),
-    ]
+    options = f"--no-browser --threads 1 --port {free_port()}".split()
+    command = [sys.executable, "-m", "featherstorm", "view", *arguments, *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     printed = []
     threading.Thread(target=lambda: printed.extend(process.stdout), daemon=True).start()
