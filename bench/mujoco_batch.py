@@ -1,7 +1,7 @@
 """Time steps of model files beside mujoco.batch.Batch, from the same states and controls, on one core or more.
 
     python bench/mujoco_batch.py [--regime lying|feet] [--instances 1024] [--steps 4] [--no-contacts] [--threads 1 2]
-        [--stages] [--envpool] FILE.xml ...
+        [--stages] [--envpool] [--mjx] FILE.xml ...
     python bench/mujoco_batch.py --regime walking [the same] --policy runs/Go1JoystickFlat-0/policy.npz ...
 
     lying     states 200 steps after a random pose, under random controls that stay
@@ -26,16 +26,23 @@ and every eighth step. `searches` are the iterations of an instance that searche
 --stages adds operations and nanoseconds of the equations of motion, of contacts and solver, and of the integrator in
 float32; all calls of a step together, four with Runge-Kutta's method. --envpool adds EnvPool (pip install envpool) for
 the files that its Gymnasium tasks have: a physics step of the task with the MuJoCo it was built with, a share of
-observation and reward included, under random actions, without ends of episodes.
+observation and reward included, under random actions, without ends of episodes. --mjx adds MJX (pip install mujoco-mjx)
+in float32 on one core: the same steps from the same states, with 64 or all instances a call, the faster one, and at most 4
+iterations and 8 of a line search, as it is used (with 100 and 50 a Go1 takes three times as long, with the same error); `MJX
+error` as `error` above. XLA compiles for minutes; its programs stay in the folder PEERS_XLA_CACHE, if it is set.
 """
 
 import argparse
 import collections
 import copy
 import functools
+import json
 import operator
 import pathlib
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import mujoco
@@ -194,6 +201,21 @@ def envpool_time(name, instances, steps, threads):
     return median_time(run, 3) / instances / count / skip
 
 
+def mjx_time(m, states, steps, exact):
+    """Nanoseconds of a step of an instance, and the error of its velocities after one step."""
+    m = m.__copy__()
+    m.opt.tolerance, m.opt.iterations, m.opt.ls_iterations = TOLERANCES["float32"], 4, 8
+    with tempfile.TemporaryDirectory() as folder:
+        file, given = (pathlib.Path(folder) / name for name in ("model.mjb", "states.npz"))
+        mujoco.mj_saveModel(m, str(file), None)
+        np.savez(given, **{name: x for name, x in states.items() if x.shape[1]})
+        program = pathlib.Path(__file__).with_name("peers") / "xla.py"
+        command = [sys.executable, program, "world", file, given, str(steps)]
+        reply = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        error = np.abs(np.load(given)["qvel"] - exact).max() / np.abs(exact).max()
+    return min(json.loads(reply.splitlines()[-1]).values()), error
+
+
 def with_floor(path):
     spec = mujoco.MjSpec.from_file(str(path))
     if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.geoms):
@@ -264,6 +286,7 @@ def measure(source, threads, options):
     peer.step(1)
     theirs = peer.bound["qvel"]
     error = np.abs(one.after["v"] - theirs).max() / np.abs(theirs).max()
+    first = theirs.copy()
     row = {"name": name, "nv": m.nv, "threads": threads, "error": error, "lanes": LANES.get(model.isa, 4)}
     for dtype in ("float64", "float32"):
         ours = Ours(model, dtype, states)
@@ -280,6 +303,8 @@ def measure(source, threads, options):
         peer = Theirs(m, states, threads)
         times.append(median_time(lambda peer=peer: peer.step(steps), 3))
     row["mujoco"] = min(times) / instances / steps * 1e9
+    if options.mjx:
+        row["mjx"] = mjx_time(m, states, steps, first)
     if options.envpool and name in TASKS:
         row["envpool"] = envpool_time(name, instances, steps, threads) * 1e9
     return row
@@ -312,6 +337,8 @@ def cells(r, envpool):
     if envpool:
         there = "envpool" in r
         found += [f"{r['envpool']:.0f}", f"{r['envpool'] / r['float32']:.0f}"] if there else ["-", "-"]
+    if "mjx" in r:
+        found += [f"{r['mjx'][0]:.0f}", f"{r['mjx'][0] / r['float32']:.0f}", f"{r['mjx'][1]:.0e}"]
     return found
 
 
@@ -332,6 +359,7 @@ def main():
     )
     parser.add_argument("--stages", action="store_true", help="what a step is made of")
     parser.add_argument("--envpool", action="store_true")
+    parser.add_argument("--mjx", action="store_true")
     machine.add_busy_option(parser)
     options = parser.parse_args()
     machine.require_quiet(options.busy)
@@ -342,6 +370,7 @@ def main():
         parser.error("--envpool: its tasks have contacts, and random actions")
     heads = [options.regime, "nv", "threads", *COUNTS, "lanes", *TIMES]
     heads += ["EnvPool ns", "EnvPool / float32"] if options.envpool else []
+    heads += ["MJX ns", "MJX / float32", "MJX error"] if options.mjx else []
     print(line(heads))
     print("|---" * len(heads) + "|")
     for source in options.policy or options.files:

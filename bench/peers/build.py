@@ -27,6 +27,7 @@ PINOCCHIO_BUILDS = {
 
 
 REMEDY = "./featherstorm install bench, or python -m pip install pin mujoco cmeel-eigen cmeel-cppad cmeel-cppadcodegen"
+PEERS_REMEDY = "python -m pip install mujoco-mjx frax crocoddyl"
 
 
 def package(name: str) -> Path:
@@ -76,14 +77,18 @@ def mended_cppad(prefix: Path, folder: Path) -> Path:
     return mended
 
 
-def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, str]]:
+def cmeel_prefix() -> Path:
     prefix = package("pinocchio")
     while prefix.name != "cmeel.prefix":
         prefix = prefix.parent
     if not (prefix / "include/eigen3").is_dir():
         sys.exit(f"Eigen's headers are not installed: {REMEDY}")
-    # the definitions that the package's own CMake target has
-    arguments = [
+    return prefix
+
+
+def pinocchio_arguments(prefix: Path) -> list:
+    """The definitions that the package's own CMake target has, and its headers."""
+    return [
         "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
         "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
         "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
@@ -93,6 +98,11 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
         "-isystem",
         prefix / "include/eigen3",
     ]
+
+
+def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, str]]:
+    prefix = cmeel_prefix()
+    arguments = pinocchio_arguments(prefix)
     compiler = shutil.which("clang++")
     if compiler is None:
         print("clang++ is missing: Pinocchio is slower with g++, its ratios are too good")
@@ -114,6 +124,21 @@ def build_pinocchio(folder: Path, wanted: list[str]) -> dict[str, tuple[Path, st
         program = folder / f"pinocchio-{label.replace('/', '-')}"
         result[label] = program, compile_peer(compiler or "g++", source, program, [*flags, *extra, *arguments])
     return result
+
+
+def build_crocoddyl(folder: Path) -> tuple[Path, str]:
+    prefix, program = cmeel_prefix(), folder / "crocoddyl-double"
+    # Eigen's allocations have to be those of its library, which is compiled for any x86-64 processor: no -march
+    arguments = [
+        *pinocchio_arguments(prefix),
+        "-isystem",
+        prefix / "include/pinocchio/deprecated",  # Crocoddyl 3.2.1 includes headers of Pinocchio 3
+        f"-Wl,--disable-new-dtags,-rpath,{prefix / 'lib'}",  # for the libraries that its library needs, too
+        f"-L{prefix / 'lib'}",
+        "-lcrocoddyl",
+        "-lpinocchio_default",
+    ]
+    return program, compile_peer(shutil.which("clang++") or "g++", "crocoddyl.cpp", program, arguments)
 
 
 def build_mujoco(folder: Path) -> Path:

@@ -6,6 +6,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from . import derivatives
 from .mujoco_robot import MujocoRobot
 from .pinocchio_robot import PinocchioRobot
-from .robots import Description
+from .robots import Description, OurOrder
 from .server import Server
 
 # what is compared -> our operations for it, the fastest counts
@@ -33,6 +34,10 @@ PINOCCHIO = {
     "rnea_derivatives": ["rnea_derivatives"],
     "fd_derivatives": ["aba_derivatives"],
 }
+MJX = {"crba": ["crba"], "fd": ["fd"], "step": ["step"]}
+FRAX = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd"]}
+CROCODDYL = {"fd_derivatives": ["calcDiff", "calc_and_calcDiff"]}
+BATCHES = (64, 256, 1024, 4096, 8192)  # states of a call of an XLA program; the fastest for `fd` counts
 MUJOCO = {"rnea": ["rnea"], "crba": ["crba"], "fd": ["fd"], "step": ["step"], "kinematics": ["kinematics"]}
 DERIVED = {"rnea_derivatives": "rnea", "fd_derivatives": "fd"}  # of what
 PATHS = [f"{dtype}/{path}" for dtype in ("double", "float") for path in ("run-time", "assembled", "compiled")]
@@ -51,13 +56,14 @@ class Comparison:
 
     reference   kind -> our answer by the run-time path in double; of derivatives Pinocchio's matrices, as ours
     jobs        (server, library, kind, name of the operation there), what is timed
+    sweeps      library -> nanoseconds of `fd` by the number of states of a call
     """
 
     def __init__(self, robot: str, programs: dict, count: int, folder: Path):
         self.robot, self.folder = robot, folder
         self.ours = Description(programs["featherstorm"], robot)
         self.states = self.ours.random_states(count)
-        self.reference, self.answers, self.wrong, self.jobs = {}, [], [], []
+        self.reference, self.answers, self.wrong, self.jobs, self.sweeps = {}, [], [], [], {}
         self.server = Server("featherstorm", [programs["featherstorm"], robot], self.states, folder)
         self.servers = [self.server]
 
@@ -87,12 +93,17 @@ class Comparison:
                     self.compare("featherstorm/" + path, f"{op}/{path}", kind, e, path.split("/")[0])
                     self.jobs.append((self.server, "featherstorm/" + path, kind, f"{op}/{path}"))
 
-    def add_peer(self, library: str, program: Path, adapter, kinds: dict):
-        peer = Server(library.replace("/", "-"), [program, adapter.file], adapter.states(self.states), self.folder)
+    def add_peer(self, library: str, program: list, adapter, kinds: dict, batches: Sequence[int] = ()):
+        peer = Server(library.replace("/", "-"), [*program, adapter.file], adapter.states(self.states), self.folder)
         precision = "float" if "/float" in library else "double"
         self.servers.append(peer)
+        suffix = ""
+        if batches:
+            sweep = {b: min(peer.time(f"fd/{b}", 0.02) for _ in range(3)) for b in batches}
+            self.sweeps[library] = sweep
+            suffix = f"/{min(sweep, key=sweep.__getitem__)}"
         for kind, names in kinds.items():
-            for op in names:
+            for op in (name + suffix for name in names):
                 x = peer.answer(op)
                 if x is None:
                     continue
@@ -135,8 +146,16 @@ def measure(robot: str, programs: dict, options: argparse.Namespace) -> dict:
         c.add_ours([kind for kind in OURS if kind not in DERIVED])
         pinocchio, mujoco = PinocchioRobot(c.ours, c.folder), MujocoRobot(c.ours, c.folder)
         for label, (program, _) in programs["pinocchio"].items():
-            c.add_peer(f"pinocchio/{label}", program, pinocchio, PINOCCHIO)
-        c.add_peer("mujoco", programs["mujoco"], mujoco, MUJOCO)
+            c.add_peer(f"pinocchio/{label}", [program], pinocchio, PINOCCHIO)
+        c.add_peer("mujoco", [programs["mujoco"]], mujoco, MUJOCO)
+        if "crocoddyl" in programs:
+            c.add_peer("crocoddyl", [programs["crocoddyl"][0]], pinocchio, CROCODDYL)
+        for name, adapter, kinds in (("mjx", mujoco, MJX), ("frax", OurOrder(c.ours), FRAX)):
+            if name not in programs or (name == "frax" and c.ours.armature.any()):
+                continue  # frax has no rotors
+            for precision in ("double", "float"):
+                command = [*programs[name], name, precision, ",".join(c.ours.joints)]
+                c.add_peer(f"{name}/{precision}", command, adapter, kinds, options.batches)
         c.add_ours(list(DERIVED))
         if c.wrong:
             sys.exit("\n".join(c.wrong))
@@ -145,5 +164,6 @@ def measure(robot: str, programs: dict, options: argparse.Namespace) -> dict:
         return {
             "times": times,
             "answers": c.answers,
+            "sweeps": c.sweeps,
             "ours": {"isa": c.ours.isa, "build": c.ours.build, "nv": c.ours.nv},
         }

@@ -14,6 +14,13 @@ PINOCCHIO = {
     "pinocchio/float-lanes/": "float, lanes",
     "pinocchio/codegen-double/": "double, generated code",
 }
+# Libraries whose calls take many states, and their column heads
+BATCHED = {
+    "mjx/double": "MJX double",
+    "mjx/float": "MJX float",
+    "frax/double": "frax double",
+    "frax/float": "frax float",
+}
 AS_USED = next(iter(PINOCCHIO))
 SHOWN = ["double/assembled", "float/assembled"]  # of derivatives
 
@@ -153,7 +160,9 @@ def ratios(robots: dict) -> list[str]:
 
 def beside_the_fastest(robots: dict) -> list[str]:
     """The time of the fastest peer of each precision over ours, assembled, which needs no compiler."""
-    rows, names = [], {**PINOCCHIO, "pinocchio/double/": "double", "mujoco": "MuJoCo"}
+    rows = []
+    names = {name: f"Pinocchio {label}" for name, label in PINOCCHIO.items()}
+    names |= {"pinocchio/double/": "Pinocchio double", "mujoco": "MuJoCo", "crocoddyl": "Crocoddyl", **BATCHED}
     peers = {
         "float": list(names),
         "double": [name for name in names if "float" not in name],  # float does not do the work of double
@@ -171,8 +180,7 @@ def beside_the_fastest(robots: dict) -> list[str]:
                     continue
                 name = min(found, key=lambda n: found[n]["median"])
                 peer = found[name]["median"]
-                label = names[name] if name == "mujoco" else f"Pinocchio {names[name]}"
-                cells += [f"{label} {number(peer)}", number(ours["median"]), f"**{peer / ours['median']:.1f}**"]
+                cells += [f"{names[name]} {number(peer)}", number(ours["median"]), f"**{peer / ours['median']:.1f}**"]
             if set(cells) != {"-"}:
                 rows.append([kind, robot, *cells])
     return [
@@ -192,6 +200,79 @@ def beside_the_fastest(robots: dict) -> list[str]:
                 "fastest in double",
                 "ours, double",
                 "ratio",
+            ],
+            rows,
+        ),
+    ]
+
+
+def batched(robots: dict) -> list[str]:
+    """MJX and frax beside ours, assembled: the fastest number of states a call of each, and all that were tried."""
+    rows, tried = [], []
+    for kind in ("rnea", "crba", "fd", "step"):
+        for robot, r in robots.items():
+            peers = {library: fastest(r, library, kind) for library in BATCHED}
+            if not any(peers.values()):
+                continue
+            cells = []
+            for library, t in peers.items():
+                mine = fastest(r, f"featherstorm/{library.split('/')[1]}/assembled", kind)
+                if not (t and mine):
+                    cells += ["-"] * 3
+                    continue
+                size = t["op"].split("/")[1]
+                cells += [f"{number(t['median'])} ({size})", f"**{t['median'] / mine['median']:.0f}**"]
+                cells.append(f"{worst(r, library, kind):.0e}")
+            rows.append([kind, robot, *cells])
+    sizes = sorted({b for r in robots.values() for s in r.get("sweeps", {}).values() for b in s}, key=int)
+    for robot, r in robots.items():
+        for library, times in r.get("sweeps", {}).items():
+            tried.append([robot, BATCHED[library], *(number(times.get(b)) for b in sizes)])
+    if not rows:
+        return []
+    heads = [head for label in BATCHED.values() for head in (label, "over ours", "difference")]
+    return [
+        (
+            "MJX and frax, by JAX on one core: nanoseconds of an evaluation (and states of a call, the number at which FD is "
+            "fastest), their time over ours in the same precision, assembled, and their difference from ours in double. Inputs "
+            "lie in JAX's arrays before the clock starts. frax has no rotors, so it is left out for robots that have them."
+        ),
+        "",
+        *table(["", "robot", *heads], rows),
+        "FD by the number of states of a call, least of three:",
+        "",
+        *table(["robot", "", *map(str, sizes)], tried),
+    ]
+
+
+def crocoddyl(robots: dict) -> list[str]:
+    rows, kind = [], "fd_derivatives"
+    for robot, r in robots.items():
+        mine = fastest(r, "featherstorm/double/assembled", kind, f"{kind}/double/assembled")
+        peers = [fastest(r, "crocoddyl", kind, op) for op in ("calcDiff", "calc_and_calcDiff")]
+        if mine and all(peers):
+            times = (number(t["median"]) for t in (*peers, mine))
+            ratios = (f"**{t['median'] / mine['median']:.1f}**" for t in peers)
+            rows.append([robot, *times, *ratios, f"{worst(r, 'crocoddyl', kind):.0e}"])
+    if not rows:
+        return []
+    return [
+        (
+            "Crocoddyl's derivatives of forward dynamics: `calcDiff` of DifferentialActionModelFreeFwdDynamics gives Fx and Fu "
+            "(da/dq, da/dv and M^-1), and adds the derivatives of the motors' forces (zero here) and of a sum of costs (empty "
+            "here). A solver calls `calc` first. Ours, `fd_derivatives`, gives the acceleration, too. Nanoseconds of a state, one "
+            "thread, float64, their time over ours, and their difference from Pinocchio's."
+        ),
+        "",
+        *table(
+            [
+                "robot",
+                "calcDiff",
+                "calc and calcDiff",
+                "ours, assembled",
+                "calcDiff / ours",
+                "both / ours",
+                "difference",
             ],
             rows,
         ),
@@ -304,6 +385,8 @@ def report(record: dict) -> str:
             *goals(robots),
             *ratios(robots),
             *derivatives(robots),
+            *crocoddyl(robots),
+            *batched(robots),
             *answers(robots),
             *rollouts(record["rollouts"]),
             *gpu(record["gpu"]),

@@ -75,3 +75,11 @@ class Order:
     def matrix(self, x: np.ndarray) -> np.ndarray:
         """Square matrices (N, nv, nv) in our order."""
         return x[:, self.v][:, :, self.v]
+
+
+class OurOrder(Order):
+    """Our own order and conventions, for a library that reads our file and takes the names of our joints."""
+
+    def __init__(self, ours: Description):
+        super().__init__(ours, dict(zip(ours.joints, ours.q)), dict(zip(ours.joints, ours.v)))
+        self.file = ours.file
