@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import sys
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import featherstorm as fs
 from robots import load
 
+# A shell starts jobs in the background with SIGINT ignored, and Ctrl-C is tested.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # Rooms take helpers from one another.
 sys.path += [str(room) for room in pathlib.Path(__file__).parent.iterdir() if room.is_dir()]
 # Oracles and libraries that tests import, of which a machine may lack some.

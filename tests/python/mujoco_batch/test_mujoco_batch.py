@@ -1,8 +1,6 @@
 """featherstorm.mujoco.Batch: its arrays, what it refuses and which simulations a call runs. What it answers is in
 test_mujoco_answers.py, what MuJoCo's own tests ask in test_mujoco_own_tests.py."""
 
-import re
-
 import mujoco
 import numpy as np
 import pytest
@@ -136,14 +134,6 @@ def test_a_field_that_is_not_there_is_told_why(name, reason):
         b.bind(name)
     with pytest.raises(AttributeError, match=reason):
         getattr(b, name)
-
-
-def test_the_reason_for_a_sensor_that_is_not_measured_names_it():
-    m = model()
-    m.sensor_type[1] = 200  # none of MuJoCo's
-    said = "sensors are NaN in sensordata: sensor1 (sensor 1: sensors of type 200 are not supported)"
-    with pytest.warns(fs.Notice, match=f"^{re.escape(said)}$"):
-        Batch(m, 2, 1)
 
 
 def test_sensors_that_are_not_measured_are_nan():
