@@ -4,8 +4,8 @@
     .venv/bin/python bench/peers.py --build build/release [--robots iiwa14 go2 atlas] [--repetitions 15]
 
 Every library runs in a program of its own (bench/peers/), compiled at its best; one repetition of each in turn, the same
-random states for all, medians. MJX, frax and Crocoddyl take part if their packages are installed; --with names some of them. Rollouts on all cores and simulators on a GPU are compared through Python, where the packages
-are there. Writes bench/results/<machine>/<date>-peers.json and .md.
+random states for all, medians. MJX, frax and Crocoddyl take part if their packages are installed; --with names some of
+them. Rollouts on all cores and simulators on a GPU are compared through Python, where the packages are there. Writes bench/results/<machine>/<date>-peers.json and .md.
 """
 
 from __future__ import annotations

@@ -118,7 +118,8 @@ def index_checks() -> tuple[dict[str, list[int]], list[str], Any]:
 def expect_indices(m: Any, name: str) -> None:
     """Raise ValueError for a type that MuJoCo does not have, and for an index that points outside its array.
 
-    MuJoCo checks the indices of its binary files by the same function, which has no interface in Python.
+    MuJoCo checks the indices of its binary files by the same function, which has no interface in Python. A build of
+    MuJoCo without it leaves indices up to 2**30 unchecked.
     """
     known, fields, check = index_checks()
     for field, members in known.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._evaluation.evaluation import evaluate
 from .._robot.numbers import step_numbers, with_numbers
@@ -10,10 +10,21 @@ from .._robot.steps import check_tree, drives, substep_time, zeros
 from ..typing import ContactNumbers, DriveNumbers, LoopNumbers, SoftContactNumbers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from typing_extensions import Unpack
 
     from ..model import Model
     from ..typing import Array, ArrayLike, Names
+
+
+def stepped(
+    op: str, model: Model, arrays: Sequence[Any], numbers: Mapping[str, Any], dt: float, substeps: int, check: bool
+) -> Any:
+    """Return the arrays after a call of a step: (q, v, ...)."""
+    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
+    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
+    return tuple(batch.result(view) for view in outputs)
 
 
 @with_numbers(ContactNumbers)
@@ -44,11 +55,8 @@ def contact_step(
     out  q (B, nq), v (B, nv), impulse (B, nc, 3): normal, two tangents, on the link of each contact
     Errors: ValueError for a robot without contacts.
     """
-    op = "contact_step"
-    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if impulse is None else impulse, *drives(model, tau, q_target)]
-    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
-    return tuple(batch.result(view) for view in outputs)
+    return stepped("contact_step", model, arrays, numbers, dt, substeps, check)
 
 
 @with_numbers(SoftContactNumbers)
@@ -79,11 +87,8 @@ def soft_contact_step(
     out  q (B, nq), v (B, nv), deformation (B, nc, 3)
     Errors: TypeError where a stiffness or damping is missing; ValueError for a robot without contacts.
     """
-    op = "soft_contact_step"
-    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
     arrays = [q, v, zeros(3 * model.nc) if deformation is None else deformation, *drives(model, tau, q_target)]
-    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
-    return tuple(batch.result(view) for view in outputs)
+    return stepped("soft_contact_step", model, arrays, numbers, dt, substeps, check)
 
 
 @with_numbers(LoopNumbers)
@@ -109,10 +114,7 @@ def loop_step(
     out  q (B, nq), v (B, nv)
     Errors: ValueError for a robot without loops.
     """
-    op, arrays = "loop_step", [q, v, *drives(model, tau, q_target)]
-    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
-    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
-    return tuple(batch.result(view) for view in outputs)
+    return stepped("loop_step", model, [q, v, *drives(model, tau, q_target)], numbers, dt, substeps, check)
 
 
 @with_numbers(DriveNumbers)
@@ -138,10 +140,7 @@ def coupled_step(
     out  q (B, nq), u (B, nu)
     Errors: ValueError for a robot without couplings.
     """
-    op, arrays = "coupled_step", [q, u, *drives(model, tau, q_target)]
-    uniforms = step_numbers(op, model, op, numbers, substep_time(op, dt, substeps))
-    batch, outputs = evaluate(model, op, arrays, None, uniforms, substeps, check)
-    return tuple(batch.result(view) for view in outputs)
+    return stepped("coupled_step", model, [q, u, *drives(model, tau, q_target)], numbers, dt, substeps, check)
 
 
 PASSES = 16  # attempted steps in one call of the engine

@@ -16,6 +16,7 @@ from .. import _featherstorm, _fields
 from .._names import hint
 from .._optional import mujoco
 from .._robot.mjcf import Names as ElementNames, robot_from_mujoco, tables, tree_from_mujoco
+from .._robot.model_files import expect_indices
 from ..model import Model
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ def variants(
     for k, m in enumerate(compiled[1:], 1):
         check_elements(first, m, k)
     base = with_elements_of_all(compiled)
+    expect_indices(base, name)
     found = differing(compiled, read_by_steps(base, name))
     names = tuple(dict.fromkeys((*map(array_name, found), *parameters)))
     clear_same_frames(base, names)

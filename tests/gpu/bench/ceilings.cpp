@@ -1,4 +1,4 @@
-// What a GPU can do at best, a line each (bench_report.h).
+// Measures the limits of a GPU; each is a line of the report (bench_report.h).
 //
 //   ceilings/memory/...        reading, writing and copying in memory and in the L2, of bits without a pattern: 16
 //                              bytes a thread, and 4 bytes a thread in 74 arrays with the paddings of batches

@@ -176,7 +176,7 @@ def test_a_simulation_does_not_depend_on_others(xml):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_parts_of_a_batch_have_the_bits_of_the_whole(dtype):
-    """Of a batch whose simulations touch and have frictions of their own."""
+    """Arrays of a batch whose simulations are in contact, each with its own friction."""
     m = mujoco.MjModel.from_xml_string(touching())
     rng = np.random.default_rng(4)
     qvel = rng.normal(0, 0.5, (24, m.nv))

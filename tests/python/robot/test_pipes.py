@@ -106,6 +106,6 @@ def test_indices_outside_their_arrays_are_refused(field, value):
         '<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><equality><joint joint1="j"/></equality></mujoco>'
     )
     getattr(model, field)[-1] = value
-    for load in (fs.from_mujoco, lambda m: Batch(m, nsim=2)):
+    for load in (fs.from_mujoco, lambda m: fs.from_mujoco([m, m]), lambda m: Batch(m, nsim=2)):
         with pytest.raises(ValueError, match=field):
             load(model)
