@@ -112,7 +112,7 @@ using StageList =
 PySequence environment_of(nb::object evaluator, const std::string& dtype, const std::string& op, int substeps,
                           const StageList& before, const StageList& pass, const StageList& after, nb::handle at_solve,
                           nb::handle at_last_stage, bool steps, int iterations, double tolerance,
-                          const std::optional<RigidLaw<double>>& rigid) {
+                          const std::optional<RigidLaw<double>>& rigid, const std::vector<std::string>& readings) {
   const auto stages = [](const StageList& list) {
     std::vector<EnvironmentStage> all;
     for (const auto& [trace, swaps, needed, draws, networks] : list) {
@@ -132,8 +132,9 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
                               at_last_stage.is_none() ? Program{} : program_of(at_last_stage),
                               steps};
   Evaluator& e = evaluator_of(evaluator);
-  Sequence s = environment_sequence(e, {op, substeps, 0, {}, false, {iterations, tolerance, false, rigid}},
-                                    precision_of(dtype), all);
+  SolverOptions solver{iterations, tolerance, false, rigid};
+  solver.readings = {readings.begin(), readings.end()};
+  Sequence s = environment_sequence(e, {op, substeps, 0, {}, false, solver}, precision_of(dtype), all);
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -301,9 +302,10 @@ void bind_sequence(nb::module_& module) {
       nb::arg("substeps"), nb::arg("before"), nb::arg("each_pass"), nb::arg("after"),
       nb::arg("at_solve").none() = nb::none(), nb::arg("at_last_stage").none() = nb::none(), nb::arg("steps") = true,
       nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none(),
+      nb::arg("readings") = std::vector<std::string>(),
       "A step of an environment: stages (trace, pairs of arrays that are exchanged, array that selects the instances, "
       "random numbers, networks) before the substeps of the operation `op`, before each substep, and after them. "
-      "steps: false without substeps.");
+      "steps: false without substeps. readings: as in world_sequence.");
   module.def(
       "pack_network",
       [](const std::vector<int>& sizes, bool normalised, const NumberArray& mean, const NumberArray& rate,

@@ -16,6 +16,7 @@ from .._fields.kernels import FieldKernels
 from .._fields.sensors import open_sensors
 from .._fields.table import Layout
 from ..model import Model
+from .programs import look, look_after
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .._robot.closures import Rigid
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
+    Output = tuple[str, Any, int, int, bool]  # of a sequence
 
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
@@ -61,6 +63,7 @@ class Engine:
         law: Rigid | None = None,
         varied: tuple[str, ...] = (),
         of_state: tuple[str, ...] = (),
+        looks: bool = True,
     ) -> None:
         """Make the kernels of a model.
 
@@ -68,6 +71,7 @@ class Engine:
         law       None for MuJoCo's
         varied    fields of the model that are inputs
         of_state  fields of the state that are inputs: active equalities among `active`, poses of mocap bodies
+        looks     True: for batches on the host, whose steps find bad numbers themselves
         """
         self.m, self.dtype, self.threads, self.law = m, dtype, threads, law
         self.varied = tuple(name for name in varied if field_size(m, name))
@@ -106,28 +110,23 @@ class Engine:
             raise ValueError("actuators with a delay are not supported under the integrator RK4")
         self.traced: dict[Any, _featherstorm.Sequence] = {}  # programs
         # by the readings of contacts that they have
-        self.stepping: dict[tuple[str, ...], _featherstorm.Sequence] = {}
+        self.stepping: dict[tuple[tuple[str, ...], bool], _featherstorm.Sequence] = {}
         self.solving: dict[tuple[str, ...], _featherstorm.Sequence] = {}
-        self.sequence  # noqa: B018  # raises where the engine cannot step the model
+        self.sequence_for([], looks)  # raises where the engine cannot step the model
 
-    @cached_property
-    def sequence(self) -> _featherstorm.Sequence | None:
-        """Steps without readings of contacts."""
-        return self.sequence_for([])
-
-    def sequence_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
-        """Return steps that have these outputs."""
+    def sequence_for(self, outputs: list[Output], looks: bool) -> _featherstorm.Sequence | None:
+        """Return steps that have these outputs; looks: with the programs `look` and `look_after` in each step."""
         if not self.moves:
             return None
-        readings = readings_of(outputs)
-        if readings not in self.stepping:
-            self.stepping[readings] = self.world_sequence(self.model, readings=readings)
-        return self.stepping[readings]
+        key = readings_of(outputs), looks
+        if key not in self.stepping:
+            self.stepping[key] = self.world_sequence(self.model, looks=looks, readings=key[0])
+        return self.stepping[key]
 
-    def solver_for(self, outputs: list[tuple[str, Any, int, int, bool]]) -> _featherstorm.Sequence | None:
+    def solver_for(self, outputs: list[Output], looks: bool) -> _featherstorm.Sequence | None:
         """Return steps that have these outputs and return the solution at their beginning."""
         if not self.runs_rk4 or not self.moves:
-            return self.sequence_for(outputs)
+            return self.sequence_for(outputs, looks)
         readings = readings_of(outputs)
         if readings not in self.solving:
             self.solving[readings] = self.world_sequence(self.euler, readings=readings)
@@ -161,15 +160,22 @@ class Engine:
         return WorldRobot(m)
 
     def world_sequence(
-        self, model: Model, report: bool = False, readings: tuple[str, ...] = ()
+        self, model: Model, report: bool = False, looks: bool = False, readings: tuple[str, ...] = ()
     ) -> _featherstorm.Sequence:
-        iterations = max(int(self.m.opt.iterations), 1)  # which may have changed since the model was loaded
-        _, tolerance = _featherstorm.solver_options(model.evaluator, self.dtype)
-        rigid = None if self.law is None else self.law.of_engine()
-        return _featherstorm.world_sequence(
-            model.evaluator, self.dtype, iterations, tolerance, rigid=rigid, report=report, forces=False,
-            readings=list(readings),
-        )  # fmt: skip
+        options: dict[str, Any] = {
+            "iterations": max(int(self.m.opt.iterations), 1),  # which may have changed since the model was loaded
+            "tolerance": _featherstorm.solver_options(model.evaluator, self.dtype)[1],
+            "rigid": None if self.law is None else self.law.of_engine(),
+            "readings": list(readings),
+        }
+        if not looks:
+            return _featherstorm.world_sequence(model.evaluator, self.dtype, report=report, forces=False, **options)
+        odd = [("odd", "odd_next")]
+        before: Any = look(self), odd + [("q", "q_unit")] * bool(self.quaternions), "", [], []
+        after: Any = look_after(self), odd, "", [], []
+        return _featherstorm.environment_sequence(
+            model.evaluator, self.dtype, "world", 1, [], [before], [after], **options
+        )
 
     @cached_property
     def initial(self) -> npt.NDArray[np.float64]:
@@ -209,7 +215,7 @@ class Engine:
         return np.flatnonzero((state[:, both] != self.initial[both].astype(self.dtype)).any(axis=1))
 
 
-def readings_of(outputs: list[tuple[str, Any, int, int, bool]]) -> tuple[str, ...]:
+def readings_of(outputs: list[Output]) -> tuple[str, ...]:
     """Return the outputs that are readings of contacts."""
     return tuple(sorted(name for name, *_ in outputs if is_reading(name)))
 

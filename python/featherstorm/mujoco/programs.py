@@ -1,7 +1,7 @@
 """Programs before and after a step, traced: mj_checkPos, mj_checkVel, mj_checkAcc, clocks.
 
 On a device nothing waits for their results: bad numbers are counted there, and their simulations are reset there. On
-the host `look` and `look_after` find bad numbers, and the others run where there are some.
+the host `look` and `look_after` find bad numbers within the sequence of steps, and the others run where there are some.
 
 Comparisons are written so that NaN fails them: x is good where |x| < bound. A condition must not be inverted (not bad =
 good), because both are false for NaN.
@@ -19,7 +19,7 @@ from .._fields.inputs import array_name
 from ..symbols import symbols, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
 
@@ -135,46 +135,40 @@ def good_numbers(engine: Engine, x: Any) -> Any:
 
 
 def look(engine: Engine) -> Trace:
-    """Find simulations with bad numbers, and normalise quaternions.
+    """Find simulations with bad numbers before a step, and normalise quaternions.
 
-    in   qpos, qvel, ctrl
-    out  odd: 1 where a number is bad; q: qpos with quaternions of unit length, where the model has quaternions
+    in   q, v, ctrl; odd: 1 where a number was bad before
+    out  odd_next: 1 where a number is or was bad; q_unit, q_seen: q with quaternions of unit length, where the model
+         has quaternions
     """
 
     def program(trace: Trace) -> None:
         m = engine.m
-        qpos, qvel, ctrl = (numbers(trace, name, n) for name, n in (("qpos", m.nq), ("qvel", m.nv), ("ctrl", m.nu)))
-        give(
-            trace,
-            "odd",
-            any_bad([*good_numbers(engine, qpos), *good_numbers(engine, qvel), *good_controls(engine, ctrl)]),
-        )
+        q, v, ctrl = (numbers(trace, name, n) for name, n in (("q", m.nq), ("v", m.nv), ("ctrl", m.nu)))
+        give_odd(trace, [*good_numbers(engine, q), *good_numbers(engine, v), *good_controls(engine, ctrl)])
         if engine.quaternions:
-            give(trace, "q", with_unit_quaternions(engine, qpos))
+            unit = with_unit_quaternions(engine, q)
+            give(trace, "q_unit", unit)
+            give(trace, "q_seen", unit)
 
     return recorded(program)
 
 
-def look_after(engine: Engine, fields: tuple[str, ...]) -> Trace:
-    """Find simulations in which steps found a bad number.
-
-    in   fields of the state
-    out  odd: 1 where a number is bad
-    """
+def look_after(engine: Engine) -> Trace:
+    """Find simulations with a bad acceleration after a step: qacc, odd -> odd_next."""
 
     def program(trace: Trace) -> None:
-        found = [numbers(trace, name, engine.layout.width(name)) for name in fields]
-        give(trace, "odd", any_bad([good for x in found for good in good_numbers(engine, x)]))
+        give_odd(trace, good_numbers(engine, numbers(trace, "qacc", engine.m.nv)))
 
     return recorded(program)
 
 
-def any_bad(good: list[Any]) -> Any:
-    """Return 1 where one of some conditions does not hold, else 0."""
-    found: Any = 0.0
+def give_odd(trace: Trace, good: Iterable[Any]) -> None:
+    """Give odd_next: 1 where one of some conditions does not hold, else `odd`."""
+    found: Any = numbers(trace, "odd", 1)[0]
     for condition in good:
         found = np.where(condition, found, 1.0)
-    return found
+    give(trace, "odd_next", found)
 
 
 def begin(engine: Engine, driven: Array) -> Trace:

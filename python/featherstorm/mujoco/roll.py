@@ -12,7 +12,7 @@ from .._fields.table import INTEGERS, STAGES, parts_of
 from .._memory.named_buffers import NamedBuffers, columns_of_array
 from .engine import ARRAYS
 from .observing import ALL, compute, measures_apart
-from .programs import MOST, MOVED, NO_AUTORESET, NUMBER
+from .programs import MOVED, NO_AUTORESET, NUMBER
 from .steps import Steps
 
 if TYPE_CHECKING:
@@ -129,11 +129,11 @@ def roll_as_one(steps: Steps, nstep: int, control: Array | None, columns: Array,
 
 
 def can_drive(engine: Engine, control: Array | None, columns: Array) -> bool:
-    """Return True if controls are numbers that steps read, and none of them is bad."""
+    """Return True if controls are inputs of steps."""
     if control is None:
         return True
     read = {c for name in DRIVING for c in range(engine.layout.columns[name].start, engine.layout.columns[name].stop)}
-    return set(columns.tolist()) <= read and bool(not control.size or np.abs(control).max() <= MOST)
+    return set(columns.tolist()) <= read
 
 
 class Whole:
@@ -169,7 +169,7 @@ class Whole:
             return False
         if sum(x.size for x in (*self.moved.values(), *self.found.values())) > MOST_NUMBERS:
             return False
-        inputs = self.steps.inputs()
+        inputs = self.steps.inputs_before_look()
         if self.control is not None:
             each = {ARRAYS[name]: x for name in DRIVING if (x := self.driven(name)) is not None}
             inputs = [i for i in inputs if i[0] not in each]
@@ -180,8 +180,9 @@ class Whole:
             x[:, 0] = r.state[:, layout.columns[name]]
         if "qpos" in self.moved:
             self.moved["qpos"][:, 0] = r.array(self.steps.state("qpos"))
-        engine.sequence_for(outputs).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
-        return all(bool(np.abs(x).max(initial=0) <= MOST) for x in self.moved.values())
+        outputs += self.steps.looked("odd")
+        engine.sequence_for(outputs, looks=True).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
+        return not self.steps.odd_numbers.any()
 
     @property
     def step_length(self) -> Array:

@@ -94,9 +94,9 @@ class States:
         """On the host, 1 for simulations with a bad number."""
         return self.memory.columns_for("odd", 1)
 
-    @cached_property
-    def odd_output(self) -> tuple[str, Any, int, int, bool]:
-        return self.odd.named("odd")
+    def looked(self, odd: str) -> list[tuple[str, Any, int, int, bool]]:
+        """Return the outputs of the program `look`, of which one is called `odd`."""
+        return [self.odd.named(odd), *([self.q.named("q_seen")] if self.engine.quaternions else [])]
 
     @cached_property
     def odd_numbers(self) -> Array:
@@ -183,6 +183,13 @@ class States:
             self.arrays_of[self.when] = [place.named(name) for name, place in places.items() if place.size]
         return self.arrays_of[self.when]
 
+    def inputs_before_look(self) -> list[tuple[str, Any, int, int, bool]]:
+        """Return the inputs of steps on the host that begin with the program `look`."""
+        if "inputs" not in self.arrays_of:
+            qpos = self.memory.field_of_state("qpos").named("q")
+            self.arrays_of["inputs"] = [qpos if array[0] == "q" else array for array in self.inputs()]
+        return self.arrays_of["inputs"]
+
     def given(self) -> NamedColumns:
         """Return the inputs of kernels of fields."""
         return {**self.all_states(), **{name: self.input(name) for name in self.engine.varied}}
@@ -212,14 +219,12 @@ class States:
         engine, memory = self.engine, self.memory
         self.when = LIVE
         if "look" not in self.arrays_of:
-            fields = [memory.field_of_state(name).named(name) for name in ("qpos", "qvel", "ctrl")]
+            fields = [memory.field_of_state(name).named(ARRAYS[name]) for name in ("qpos", "qvel", "ctrl")]
             self.arrays_of["look"] = [x for x in fields if x[3]]
-            q = [self.q.named("q")] if engine.quaternions else []
-            self.arrays_of["looked"] = [self.odd_output, *q]
         if not self.arrays_of["look"]:
             return True
         program = engine.program("look", lambda: look(engine))
-        program.run(1, memory.instances, self.arrays_of["look"], {}, self.arrays_of["looked"])
+        program.run(1, memory.instances, self.arrays_of["look"], {}, self.looked("odd_next"))
         if self.odd_numbers.any():
             return False
         self.delay_controls()

@@ -7,8 +7,8 @@
     fields  of the state at the beginning of the last step
 
 On a device these are kernels on one stream, and nothing waits for them. On the host the programs run only where a
-number is bad: a small program looks for bad numbers, and several steps run as one (`fused`). A simulation that is bad
-at their end runs again from its old state, step by step.
+number is bad: steps look for bad numbers themselves, and several run as one (`fused`). A simulation with a bad number
+runs again from its old state, step by step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .programs import (
     look_after,
     put,
 )  # fmt: skip
-from .states import AGAIN, BEFORE, BEGUN, NEXT, next_history, of_sensors
+from .states import AGAIN, BEFORE, BEGUN, LIVE, NEXT, next_history, of_sensors
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Steps(Observations):
         outputs += [place.named(name) for name, place in found.items() if place.size]
         if self.engine.has_histories:
             self.advance_histories(self.changed("history", moved))
-        memory, sequence = self.memory, self.engine.sequence_for(outputs)
+        memory, sequence = self.memory, self.engine.sequence_for(outputs, self.host)
         sequence.run(1, memory.instances, self.inputs(), {}, outputs, stream=memory.stream)  # type: ignore[union-attr]  # it moves
 
     def advance_histories(self, to: Columns) -> None:
@@ -120,8 +120,12 @@ class Steps(Observations):
     def again(self, found: NamedColumns, run: Columns | None) -> None:
         """Step from the defaults for simulations with a bad acceleration, after `step`."""
         memory, engine = self.memory, self.engine
-        if self.host and not self.finds_bad([self.changed("qacc_warmstart").named("qacc_warmstart")]):
-            return
+        if self.host:
+            program = engine.program("look after", lambda: look_after(engine))
+            qacc = [self.changed("qacc_warmstart").named("qacc")]
+            program.run(1, memory.instances, qacc, {}, [self.odd.named("odd_next")])
+            if not self.odd_numbers.any():
+                return
         given = {f"{name}_begun": place for name, place in memory.begun.items()}
         given.update(self.of_defaults(), moved=self.moved)
         written = {f"{name}_again": place for name, place in memory.again.items()}
@@ -166,12 +170,13 @@ class Steps(Observations):
     # steps on the host
 
     def fused(self, nstep: int, found: NamedColumns, names: list[str]) -> int:
-        """Run steps in place on the host; return their number, 0 where a number is bad at their beginning."""
+        """Run steps in place on the host; return their number, 0 if they have to run one by one."""
         memory, engine = self.memory, self.engine
-        if not self.looks_fine():
-            return 0
-        if self.engine.has_histories:
-            nstep = 1
+        if engine.has_histories or not engine.moves:
+            nstep = 1 if engine.has_histories else nstep
+            if not self.looks_fine():
+                return 0
+        self.when = LIVE
         self.before_numbers[...] = memory.state[:, : self.before_numbers.shape[1]]
         try:
             bad = engine.moves and self.step_in_place(nstep, found)
@@ -186,26 +191,18 @@ class Steps(Observations):
         return nstep
 
     def step_in_place(self, nstep: int, found: NamedColumns) -> bool:
-        """Run steps; return True if a number is bad at their end."""
+        """Run steps; return True if a number was bad before or after one of them. `odd` has their simulations."""
         memory, engine = self.memory, self.engine
-        if "moved" not in self.arrays_of:
+        if "outputs" not in self.arrays_of:
             places = [(name, place) for name in MOVED if (place := memory.field_of_state(name)).size]
-            self.arrays_of["moved"] = [place.named(name) for name, place in places]
-            self.arrays_of["outputs"] = [place.named(ARRAYS[name]) for name, place in places]
+            self.arrays_of["outputs"] = [place.named(ARRAYS[name]) for name, place in places] + self.looked("odd")
         if self.engine.has_histories:
             self.advance_histories(self.changed("history"))
         outputs = self.arrays_of["outputs"] + [place.named(name) for name, place in found.items() if place.size]
-        sequence = engine.sequence_for(outputs) if found else engine.sequence
-        sequence.run(nstep, memory.instances, self.inputs(), {}, outputs)  # type: ignore[union-attr]  # it moves
+        sequence = engine.sequence_for(outputs, looks=True)
+        sequence.run(nstep, memory.instances, self.inputs_before_look(), {}, outputs)  # type: ignore[union-attr]  # it moves
         if self.engine.has_histories:
             memory.copy(self.changed("history"), memory.field_of_state("history"))
-        return self.finds_bad(self.arrays_of["moved"][-1 if nstep == 1 else 0 :])  # the last is the acceleration
-
-    def finds_bad(self, moved: list[tuple[str, Any, int, int, bool]]) -> bool:
-        """Return True if steps found a bad number in some fields, on the host; `odd` has their simulations."""
-        fields = tuple(name for name, *_ in moved)
-        program = self.engine.program(("look after", fields), lambda: look_after(self.engine, fields))
-        program.run(1, self.memory.instances, moved, {}, [self.odd_output])
         return bool(self.odd_numbers.any())
 
     def repeat(self, rows: Array, nstep: int, names: list[str]) -> tuple[Array, Storage]:

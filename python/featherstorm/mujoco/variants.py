@@ -79,6 +79,7 @@ class Variants:
     memory: Storage
 
     most_models = MOST_MODELS
+    looks = True  # steps look for bad numbers themselves
     of_resets = frozenset(KEYS)  # fields that resets read per simulation
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
@@ -88,7 +89,7 @@ class Variants:
         self.inputs: dict[str, Columns] = {}
         self.framed = np.zeros(nsim, bool)  # True: frames are used as written, because set_const was called
         self.models: Any = None
-        self.own = Engine(model.__copy__(), dtype, threads, law=law)
+        self.own = Engine(model.__copy__(), dtype, threads, law=law, looks=self.looks)
         self.model = self.own.m
         self.read = set(self.own.read)  # fields that the engines made until now depend on
         self.reset()
@@ -346,7 +347,7 @@ class Variants:
             try:
                 m = self.standing_for(sim)
                 active = self.seen["eq_active"][sim].copy() if self.switched is None else self.switched.copy()
-                engine = Engine(m, self.dtype, self.threads, active, self.law, self.used, self.of_state)
+                engine = Engine(m, self.dtype, self.threads, active, self.law, self.used, self.of_state, self.looks)
                 self.engines[key] = engine
                 self.read |= engine.read
             except (ValueError, mujoco.FatalError) as error:

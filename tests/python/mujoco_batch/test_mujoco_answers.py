@@ -56,6 +56,20 @@ def test_bad_simulations_begin_anew_alone(pair, xml, dtype, nstep):
         assert np.isfinite(np.asarray(getattr(ours, name))).all(), name
 
 
+def test_a_bad_number_that_the_next_substep_mends_is_counted(pair):
+    # a = -k x is beyond 1e10 in the first substep, and x = x_0 (1 - k dt^2) = 0 in the second
+    spring = """<mujoco><option timestep=".01" gravity="0 0 0"/><worldbody><body><joint name="x" type="slide" stiffness="1e4"/>
+<geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+    ours, reference = pair(model(spring), ("qacc",))
+    for b in (ours, reference):
+        x = np.array(b.qpos)
+        x[2, 0] = 2e6
+        b.qpos = x
+        b.step(nstep=2)
+    assert_same(ours, reference, ("qacc",), 1e-9)
+    assert ours.warning[2, BAD.mjWARN_BADQACC, 1] == 1 and not ours.warning[3].any()
+
+
 def test_bad_controls_are_zeros(pair):
     ours, reference = pair(model(), ("actuator_force",))
     ctrl = np.array(ours.ctrl)
