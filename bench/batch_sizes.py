@@ -1,7 +1,7 @@
 """Time of an evaluation by batch size, from C++ and from Python, beside Pinocchio's, and the batch size from which ours is faster.
 
     ./featherstorm install bench
-    .venv/bin/python bench/batch_sizes.py --build build/release [--robots iiwa14 go2 g1 atlas] [--output FILE.md] [--busy]
+    .venv/bin/python bench/batch_sizes.py --build build/release [--robots iiwa14 go2 g1 atlas] [--output FILE.md] [--shares] [--busy]
 
 Pinocchio evaluates one state in a call, so its time does not depend on the batch size. From C++: the programs of peers.py,
 float64 for Pinocchio, processor time. From Python: a loop of calls of Pinocchio, and one call of ours with arrays (B, n) of
@@ -32,6 +32,7 @@ SIZES = [1, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384, 65536]
 OPS = {"rnea": "rnea", "fd": "aba"}  # ours, Pinocchio's
 BUILD = "double/clang-native"
 PATHS = ("float/assembled", "double/assembled")
+ALONE = 0.95  # additions a cycle of a core whose other thread rests
 
 
 def crossing(ours: dict, peer: float) -> str:
@@ -91,16 +92,18 @@ def share_of_limit(programs, robot, repetitions, seconds):
             if server.answer(f"{op}/float/assembled") is None or c["avx512"] is None:
                 continue
             # the clock rate changes with what other machines on the processor do, so it is measured beside each time
-            pairs = [
-                (server.time(f"{op}/float/assembled", seconds), float(server.ask(f"clock - {seconds}")))
+            found = [
+                (server.time(f"{op}/float/assembled", seconds), *map(float, server.ask(f"clock - {seconds}").split()))
                 for _ in range(repetitions)
             ]
-            ns, clock = (statistics.median(x) for x in zip(*pairs))
-            cycles = 16 * statistics.median(time * rate for time, rate in pairs)
+            alone = [x for x in found if x[2] > ALONE]
+            ns, clock = (statistics.median(x) for x in list(zip(*(alone or found)))[:2])
+            cycles = 16 * statistics.median(time * rate for time, rate, _ in alone or found)
             products, sums, instructions = c["mul"], c["add"] - c["fused"], c["avx512"][0]
             counts = [str(products), str(sums), str(instructions)]
             shares = [f"{max(products, sums) / cycles:.2f}", f"{instructions / cycles:.2f}"]
-            rows.append([op, robot, number(ns), f"{clock:.2f}", number(cycles), *counts, *shares])
+            runs = f"{len(alone)} of {repetitions}"
+            rows.append([op, robot, number(ns), f"{clock:.2f}", number(cycles), *counts, *shares, runs])
         server.close()
     return rows
 
@@ -217,8 +220,8 @@ def report(results, shares) -> str:
             "## Share of the limit",
             "",
             "Kernels of 16 instances in float32, batches of 256. A core with 256-bit pipes (Zen 4) begins one product or multiply-add of 512 bits",
-            "and one sum a cycle. `share`: the larger of both counts over the measured cycles. Where other programs use the other thread of the",
-            "core, the clock rate found is too low and shares are too high.",
+            "and one sum a cycle. `share`: the larger of both counts over the measured cycles. `alone`: the repetitions in which no other machine",
+            "used the other thread of the core; times are medians of these, or of all where there are none.",
             "",
         ]
         heads = [
@@ -232,6 +235,7 @@ def report(results, shares) -> str:
             "instructions",
             "share",
             "instructions a cycle",
+            "alone",
         ]
         lines += table(heads, shares)
     return "\n".join(lines)
@@ -244,17 +248,17 @@ def main():
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.02, help="length of a repetition")
     parser.add_argument("--output", type=Path, help="file to write")
+    parser.add_argument("--shares", action="store_true", help="only the share of the limit")
     machine.add_busy_option(parser)
     options = parser.parse_args()
     machine.require_quiet(options.busy)
     folder = options.build / "peers"
     folder.mkdir(parents=True, exist_ok=True)
-    programs = {
-        "featherstorm": options.build / "bin" / "bench_peer_featherstorm",
-        "pinocchio": build_pinocchio(folder, [BUILD])[BUILD][0],
-    }
-    measured = (options.repetitions, options.seconds)
-    results = {r: (from_cpp(programs, r, *measured), from_python(programs, r, *measured)) for r in options.robots}
+    programs = {"featherstorm": options.build / "bin" / "bench_peer_featherstorm"}
+    measured, results = (options.repetitions, options.seconds), {}
+    if not options.shares:
+        programs["pinocchio"] = build_pinocchio(folder, [BUILD])[BUILD][0]
+        results = {r: (from_cpp(programs, r, *measured), from_python(programs, r, *measured)) for r in options.robots}
     shares = [row for r in options.robots for row in share_of_limit(programs, r, *measured)]
     text = report(results, shares)
     print(text)

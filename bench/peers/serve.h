@@ -6,7 +6,7 @@
 //   time OP SECONDS          evaluates all states again and again for that long; replies nanoseconds per evaluation
 //   latency OP CALLS         evaluates all states so many times; replies the wall-clock nanoseconds below which 50, 99 and 99.9 % of
 //                            the calls stay
-//   clock - SECONDS          adds one to a number for that long; replies additions per nanosecond, which is the clock rate in GHz
+//   clock - SECONDS          replies the clock rate in GHz, and additions a cycle: 1, less where another program uses the core's other thread
 //
 // Other times are processor time of the thread: what else runs on the machine is not counted.
 #pragma once
@@ -60,17 +60,29 @@ inline double seconds(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// Additions that wait for each other: one a cycle.
-inline double clock_rate(double length) {
+// How often `step` is done in a nanosecond.
+template <class Step>
+double rate(double length, const Step& step) {
   const double start = seconds(), end = start + length;
-  long sum = 0, now = 0;
+  long now = 0;
   double last = start;
   for (; last < end; last = seconds())
-    for (long k = 0; k < 1000000; k++, now++) {
-      sum++;
-      asm volatile("" : "+r"(sum));
-    }
+    for (long k = 0; k < 100000; k++, now++) step();
   return static_cast<double>(now) * 1e-9 / (last - start);
+}
+// Products that wait for each other take three cycles each on x86-64, with or without a program on the core's other thread. Additions take
+// one, and up to two with such a program.
+inline std::pair<double, double> clock_rate(double length) {
+  long product = 1, sum = 0;
+  const double clock = 3 * rate(length / 2, [&] {
+                         product *= product;
+                         asm volatile("" : "+r"(product));
+                       });
+  const double additions = rate(length / 2, [&] {
+    sum++;
+    asm volatile("" : "+r"(sum));
+  });
+  return {clock, additions / clock};
 }
 
 // find(name) returns the op, or null where the library has none of that name.
@@ -80,7 +92,8 @@ inline void serve(long count, const std::function<const Op*(const std::string&)>
     std::string argument;
     std::cin >> argument;
     if (command == "clock") {
-      std::cout << clock_rate(std::stod(argument)) << std::endl;
+      const auto [clock, additions] = clock_rate(std::stod(argument));
+      std::cout << clock << ' ' << additions << std::endl;
       continue;
     }
     const Op* op = find(name);
