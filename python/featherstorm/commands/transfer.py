@@ -26,7 +26,7 @@ from tqdm import tqdm
 from .. import transfer, viewing
 from ..learning import Policy
 from ..transfer.conditions import Conditions, prepared
-from . import positive, seconds, share, table
+from . import expect_folder, positive, seconds, share, table
 from .simulate_world import check_plot
 from .view import command, load, size
 
@@ -91,10 +91,8 @@ def check_files(options: argparse.Namespace) -> None:
     if not os.path.isfile(options.policy):
         raise FileNotFoundError(f"there is no file {options.policy}")
     for option in ("json", "csv", "markdown"):
-        path = getattr(options, option)
-        folder = os.path.dirname(os.path.abspath(path or "."))
-        if path and not os.path.isdir(folder):
-            raise FileNotFoundError(f"--{option}: there is no folder {folder}")
+        if path := getattr(options, option):
+            expect_folder(option, path)
     if options.plot:
         check_plot(options.plot)
     if options.video:

@@ -27,12 +27,12 @@ from ..tasks.registry import make
 from ..transfer.conditions import HELD, check_commands, prepared, root_axes
 from ..transfer.episodes import check_policy
 from ..viewing.camera import follower
-from . import add_engine_arguments, add_model_arguments, positive, seconds
+from . import add_engine_arguments, add_model_arguments, positive, refuse, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..environment.batch import EnvBatch
     from ..environment.env import Env
@@ -139,7 +139,10 @@ def main(options: argparse.Namespace) -> None:
     if options.video:
         viewing.check_video(options.video, *options.size)
     kind, begin_kind = kind_of(options.robot)
-    refuse(options, {*KINDS, "the page" if options.video else "a video"} - {kind})
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for other in sorted({*KINDS, "the page" if options.video else "a video"} - {kind}):
+        refuse(options, {name: parser.get_default(name) for name in ONLY[other]}, other)
     simulation, step = begin_kind(options)
     file = shape_file(options) if begin_kind is begin_robot else None
     where: dict[str, Any] = {"spacing": options.spacing, "file": file}
@@ -174,16 +177,6 @@ def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, 
     if name.endswith((".xml", ".mjcf")):
         return "an MJCF file", begin_batch
     return "a robot that is not an MJCF file's", begin_robot
-
-
-def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:
-    """Raise ValueError for an option without effect."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    for other in sorted(others):
-        for name in ONLY[other]:
-            if getattr(options, name) != parser.get_default(name):
-                raise ValueError(f"--{name.replace('_', '-')} is for {other}")
 
 
 def step_time(simulation: Any) -> float:
