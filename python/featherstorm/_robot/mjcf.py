@@ -15,14 +15,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._optional import mujoco
-from .model_files import (
-    expect_files,
-    expect_indices,
-    is_framed_in_python,
-    measurable,
-    refuse_nan,
-    with_sensors,
-)
+from .model_files import expect_files, expect_indices, is_framed_in_python, measurable, refuse_nan, with_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

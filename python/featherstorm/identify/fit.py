@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._names import expect
 from .._world.values import with_inputs
 from ..operations import difference, integrate
 from ..planning import CEM
 from ..rollout import Rollout
-from .checks import expect, on_one_thread, positive
+from .checks import on_one_thread, positive
 from .levenberg import Solution, solve
 from .logs import Log, LogNoise, Number, Numbers, Segments
 

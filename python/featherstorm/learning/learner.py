@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.mirror import SCALAR, Mirror, joined
-from .acting import Actor, Normaliser, moments_of
-from .evaluation import evaluate
+from .acting import Actor, Moments, Normaliser, moments_of
+from .evaluation import Evaluation, evaluate
 from .network import Adam, Network, made_alike, of_layers, orthogonal
 from .policy import Policy
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
     from ..typing import NumpyArray as Array
-    from .acting import Moments
-    from .evaluation import Evaluation
     from .settings import Settings
 
 

@@ -11,7 +11,7 @@ from .._evaluation.evaluation import tell_notices
 from .._horizon.samples import Samples
 from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
-from .._names import Fixed
+from .._names import Fixed, expect
 from ..noise import INTERPOLATIONS, interpolation_weights
 from ..rollout import Rollout
 from .models import first_of, with_models
@@ -108,8 +108,7 @@ class Planner(Fixed):
         for what, n in counts.items():
             if int(n) != n or n < 1:
                 raise ValueError(f"{name}: {what} is {n}, expected 1 or more")
-        if first < iterations:
-            raise ValueError(f"{name}: first_iterations is {first}, expected {iterations} or more, the iterations")
+        expect(first >= iterations, f"{name}: first_iterations", first, f"{iterations} or more, the iterations")
         named = {"mean": 1.0, "max": 0.0}
         if risk not in named and (isinstance(risk, str) or not 0 < risk <= 1):
             raise ValueError(f"{name}: risk is {risk!r}, expected mean, max or a number above 0, at most 1")
@@ -279,8 +278,7 @@ class Planner(Fixed):
             self._predicting = Rollout(model, roll.dt / roll.substeps, control=roll.control, substeps=1, **options)
         step = self._predicting.dt
         count = round(latency / step)
-        if count < 0:
-            raise ValueError(f"{type(self).__name__}: latency is {latency}, expected 0 or more")
+        expect(count >= 0, f"{type(self).__name__}: latency", latency, "0 or more")
         x = np.asarray(x, self.dtype)
         if count == 0:
             return x
@@ -309,10 +307,9 @@ class Planner(Fixed):
             return 0.0
         if t0 is None or self.t0 is None or self.dt is None:
             return 1.0
-        if t0 < self.t0 - 1e-9:
-            raise ValueError(
-                f"{type(self).__name__}: t0 is {t0}, expected {self.t0} or later, the time of the last plan"
-            )
+        expect(
+            t0 >= self.t0 - 1e-09, f"{type(self).__name__}: t0", t0, f"{self.t0} or later, the time of the last plan"
+        )
         return (t0 - self.t0) / self.dt
 
     def improve(
