@@ -14,6 +14,7 @@ import numpy as np
 from ._evaluation.evaluation import check_quaternions
 from ._memory.arguments import Arguments
 from ._memory.arrays import not_on_cpu
+from ._robot.mjcf import rotations
 from .device import HOST, device_of, place
 
 if TYPE_CHECKING:
@@ -109,14 +110,3 @@ def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, i
     if sum(n for *_, n, _ in columns) != other.nq:
         raise ValueError(f"the Pinocchio model has nq {other.nq}, and joints that '{model.name}' has not")
     return columns
-
-
-def rotations(quat_wxyz: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert unit quaternions (B, 4) to rotation matrices (B, 3, 3)."""
-    w, x, y, z = quat_wxyz.T
-    R = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(R), -1, 0)

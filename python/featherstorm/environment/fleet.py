@@ -114,13 +114,8 @@ class EnvFleet(Fixed):
         if not sizes:
             raise ValueError("fleet: there are no groups, expected (task, num_envs) for each")
         self._spread = Groups(sizes)
-        self.num_envs, self.rows, self.first, self.dtype = (
-            self._spread.total,
-            self._spread.rows,
-            int(first),
-            np.dtype(dtype),
-        )
-        self.tag, self.autoreset = bool(tag), autoreset
+        self.num_envs, self.rows = self._spread.total, self._spread.rows
+        self.first, self.dtype, self.tag, self.autoreset = int(first), np.dtype(dtype), bool(tag), autoreset
         self.batches: tuple[EnvBatch, ...] = tuple(
             made[k].resized(n, seed, first + rows.start)
             if made is not None

@@ -209,18 +209,12 @@ class Recording:
             numbers = [chosen(fine, new, was[k]) if k in kept else new for k, new in enumerate(numbers_of(m))]
             self.keep(trace, values_of(tuple(numbers), "memory"), swaps)
             sums = symbols(trace.input(SUMS, 1 + len(terms))) + symbols(values_of((reward, *terms), "reward"))
-            for name, value in (
-                (after_of(STEP), steps),
-                (REWARD, reward),
-                (TERMINATED, terminated),
-                (TRUNCATED, truncated),
-                (DONE, done),
-                (LOST, np.where(fine, 0.0, 1.0)),
-                (after_of(SUMS), sums),
-                (LAST_RETURN, sums[0]),
-                (LAST_LENGTH, steps),
-                (LAST_TERMS, sums[1:]),
-            ):
+            told = {
+                after_of(STEP): steps, REWARD: reward, TERMINATED: terminated, TRUNCATED: truncated, DONE: done,
+                LOST: np.where(fine, 0.0, 1.0), after_of(SUMS): sums, LAST_RETURN: sums[0], LAST_LENGTH: steps,
+                LAST_TERMS: sums[1:],
+            }  # fmt: skip
+            for name, value in told.items():
                 if numbers := values_of(value, name):
                     trace.output(name, numbers)
             swaps += [(STEP, after_of(STEP)), (SUMS, after_of(SUMS))]

@@ -107,17 +107,9 @@ def fit(
     S = len(simulation.segments.x0)
     first = np.zeros((S, 2 * model.nv if starts else 0))
     found = solve(
-        simulation.residuals,
-        x,
-        chosen.lower,
-        chosen.upper,
-        chosen.scale,
-        first,
-        step=step,
-        iterations=iterations,
-        tolerance=tolerance,
-        robust=robust,
-    )
+        simulation.residuals, x, chosen.lower, chosen.upper, chosen.scale, first, step=step, iterations=iterations,
+        tolerance=tolerance, robust=robust,
+    )  # fmt: skip
     rank, spread = deviations(found, chosen, simulation.count)
     final = chosen.values(found.x)
     names = [number.name for number in numbers]

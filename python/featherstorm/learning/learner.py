@@ -248,11 +248,8 @@ class Learner:
             x.count = float(arrays[f"{name}/count"])
         into(self.discounted, arrays["discounted"], "discounted")
         into(self.episode_return, arrays["episode_return"], "episode_return")
-        self.steps, self.iterations, self.rate = (
-            int(numbers["steps"]),
-            int(numbers["iterations"]),
-            float(numbers["rate"]),
-        )
+        self.steps, self.iterations = int(numbers["steps"]), int(numbers["iterations"])
+        self.rate = float(numbers["rate"])
         for (_, adam), t in zip(self.adams, numbers["updates"], strict=True):
             adam.t = int(t)
         self.rng.bit_generator.state = numbers["rng"]

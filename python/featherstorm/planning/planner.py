@@ -285,11 +285,8 @@ class Planner(Fixed):
         U, p = self._acting(t0, self.dt or roll.dt, step, count), given.get("p")
         if p is not None and np.ndim(p) == 3:  # numbers for each control step of a plan: those of its first
             p = p[:, 0]
-        one, again, key = (
-            self.robots is None,
-            given.get("warm") is None,
-            (x.shape, count, () if p is None else np.shape(p)),
-        )
+        one, again = self.robots is None, given.get("warm") is None
+        key = x.shape, count, () if p is None else np.shape(p)
         prepared = self._predictions.get(key) if again else None
         if prepared is None:
             given = {**given, "p": None if p is None else np.array(p, self.dtype), "t0": t0}
@@ -307,9 +304,8 @@ class Planner(Fixed):
             return 0.0
         if t0 is None or self.t0 is None or self.dt is None:
             return 1.0
-        expect(
-            t0 >= self.t0 - 1e-09, f"{type(self).__name__}: t0", t0, f"{self.t0} or later, the time of the last plan"
-        )
+        name, after = type(self).__name__, f"{self.t0} or later, the time of the last plan"
+        expect(t0 >= self.t0 - 1e-9, f"{name}: t0", t0, after)
         return (t0 - self.t0) / self.dt
 
     def improve(
