@@ -1,4 +1,4 @@
-"""Names of attributes and arguments: which attributes may be set, and hints at the right name for a wrong one."""
+"""Attributes and arguments: which attributes may be set, hints at the right name for a wrong one, checks of values."""
 
 from __future__ import annotations
 
@@ -55,6 +55,24 @@ ARGUMENT_WORDS = {
     "velocity": ("v",), "position": ("q",), "timestep": ("dt",), "batch": ("instances", "num_envs"),
     "batch_size": ("instances", "num_envs"), "num_envs": ("instances",), "path": ("name_or_path",),
 }  # fmt: skip
+
+
+def expect(holds: object, label: str, value: object, expected: str) -> None:
+    """Raise ValueError unless a condition on an argument holds. `label` is "caller: argument"."""
+    if not holds:
+        raise ValueError(f"{label} is {value}, expected {expected}")
+
+
+def expect_one_of(label: str, value: object, names: Iterable[str]) -> None:
+    """Raise ValueError for an argument that is none of some names."""
+    names = tuple(names)
+    expect(value in names, label, repr(value), f"one of {', '.join(names)}")
+
+
+def expect_shape(label: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """Raise ValueError for an argument of another shape."""
+    if shape != expected:
+        raise ValueError(f"{label} has shape {shape}, expected {expected}")
 
 
 def hint(name: str, known: Iterable[str], otherwise: str = "") -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from ._evaluation.evaluation import check_quaternions
 from ._memory.arguments import Arguments
 from ._memory.arrays import not_on_cpu
+from ._robot.mjcf import rotations
 from .device import HOST, device_of, place
 
 if TYPE_CHECKING:
@@ -29,30 +30,7 @@ def to_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocch
     pinocchio_model   a pinocchio.Model of the same robot: the result has its order of joints, matched by name. None:
                       the order is ours and unlimited joints stay plain angles
     """
-    batch, arrays = states("to_pinocchio", model, q, v)
-    check_quaternions(model, "to_pinocchio", "q", arrays[0])
-    columns = joint_columns(model, pinocchio_model)
-    nq = sum(n for *_, n, _ in columns)
-    q, v = arrays[0], arrays[1] if v is not None else None
-    p = np.empty((batch.instances, nq), batch.dtype)
-    u = np.empty((batch.instances, model.nv), batch.dtype)
-    for body, at_q, at_v, n, wide in columns:
-        mine, his = slice(*body["q"]), slice(at_q, at_q + n)
-        mine_v = slice(*body["v"])
-        his_v = slice(at_v, at_v + mine_v.stop - mine_v.start)
-        if wide:
-            p[:, at_q], p[:, at_q + 1] = np.cos(q[:, mine.start]), np.sin(q[:, mine.start])
-        else:
-            p[:, his] = q[:, mine]
-        if v is not None:
-            u[:, his_v] = v[:, mine_v]
-        if body["quaternion"] is not None:
-            w = mine.stop - 4
-            p[:, at_q + n - 4 : at_q + n] = q[:, [w + 1, w + 2, w + 3, w]]
-        if body["type"] == "free" and v is not None:
-            R = rotations(q[:, mine.start + 3 : mine.stop])
-            u[:, at_v : at_v + 3] = np.einsum("bji,bj->bi", R, v[:, mine_v.start : mine_v.start + 3])
-    return batch.result(p) if v is None else (batch.result(p), batch.result(u))
+    return converted("to_pinocchio", model, q, v, pinocchio_model)
 
 
 def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinocchio_model: Any = None) -> Array:
@@ -61,36 +39,52 @@ def from_pinocchio(model: Model, q: ArrayLike, v: ArrayLike | None = None, pinoc
     Errors: ValueError for a joint that the Pinocchio model lacks, for wrong shapes, and for quaternions that are not
     unit.
     """
-    columns = joint_columns(model, pinocchio_model)
-    batch, arrays = states("from_pinocchio", model, q, v, sum(n for *_, n, _ in columns))
-    p, u = arrays[0], arrays[1] if v is not None else None
-    q = np.empty((batch.instances, model.nq), batch.dtype)
-    v = np.empty((batch.instances, model.nv), batch.dtype)
+    return converted("from_pinocchio", model, q, v, pinocchio_model)
+
+
+def converted(op: str, model: Model, q: ArrayLike, v: ArrayLike | None, pinocchio_model: Any) -> Array:
+    """Return the states of one layout in the other one; to Pinocchio's for the op "to_pinocchio"."""
+    to, columns = op == "to_pinocchio", joint_columns(model, pinocchio_model)
+    his_nq = sum(n for *_, n, _ in columns)
+    batch, arrays = states(op, model, q, v, model.nq if to else his_nq)
+    B, dtype = batch.instances, batch.dtype
+    found, speeds = np.empty((B, his_nq if to else model.nq), dtype), np.empty((B, model.nv), dtype)
+    ours, his = (arrays[0], found) if to else (found, arrays[0])
+    if to:
+        check_quaternions(model, op, "q", ours)
     for body, at_q, at_v, n, wide in columns:
-        mine, his = slice(*body["q"]), slice(at_q, at_q + n)
-        mine_v = slice(*body["v"])
-        his_v = slice(at_v, at_v + mine_v.stop - mine_v.start)
-        if wide:
-            q[:, mine.start] = np.arctan2(p[:, at_q + 1], p[:, at_q])
-        else:
-            q[:, mine] = p[:, his]
-        if u is not None:
-            v[:, mine_v] = u[:, his_v]
+        (begin, end), of_v = body["q"], slice(*body["v"])
+        his_v = slice(at_v, at_v + of_v.stop - of_v.start)
+        # columns of equal numbers in both layouts; his quaternion has its w last
+        mine, there = [*range(begin, end)], [*range(at_q, at_q + n)]
         if body["quaternion"] is not None:
-            x = at_q + n - 4
-            q[:, mine.stop - 4 : mine.stop] = p[:, [x + 3, x, x + 1, x + 2]]
-        if body["type"] == "free" and u is not None:
-            R = rotations(q[:, mine.start + 3 : mine.stop])
-            v[:, mine_v.start : mine_v.start + 3] = np.einsum("bij,bj->bi", R, u[:, at_v : at_v + 3])
-    check_quaternions(model, "from_pinocchio", "q", q)
-    return batch.result(q) if u is None else (batch.result(q), batch.result(v))
+            there[-4:] = [at_q + n - 1, *there[-4:-1]]
+        if wide and to:
+            his[:, at_q], his[:, at_q + 1] = np.cos(ours[:, begin]), np.sin(ours[:, begin])
+        elif wide:
+            ours[:, begin] = np.arctan2(his[:, at_q + 1], his[:, at_q])
+        elif to:
+            his[:, there] = ours[:, mine]
+        else:
+            ours[:, mine] = his[:, there]
+        if v is None:
+            continue
+        source, target = (of_v, his_v) if to else (his_v, of_v)
+        speeds[:, target] = arrays[1][:, source]
+        if body["type"] == "free":
+            R = rotations(ours[:, begin + 3 : end])
+            linear = arrays[1][:, source.start : source.start + 3]
+            speeds[:, target.start : target.start + 3] = np.einsum("bji,bj->bi" if to else "bij,bj->bi", R, linear)
+    if not to:
+        check_quaternions(model, op, "q", ours)
+    return batch.result(found) if v is None else (batch.result(found), batch.result(speeds))
 
 
 def states(
-    op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int | None = None
+    op: str, model: Model, q: ArrayLike, v: ArrayLike | None, nq: int
 ) -> tuple[Arguments, list[npt.NDArray[Any]]]:
     """Return the arguments of a call and the arrays of all instances."""
-    given = [("q", nq or model.nq, q)] + ([] if v is None else [("v", model.nv, v)])
+    given = [("q", nq, q)] + ([] if v is None else [("v", model.nv, v)])
     for name, _, x in given:
         if (device := device_of(x)) != HOST:
             raise not_on_cpu(f"{op}: {name}", place(device))
@@ -116,14 +110,3 @@ def joint_columns(model: Model, other: Any) -> list[tuple[dict[str, Any], int, i
     if sum(n for *_, n, _ in columns) != other.nq:
         raise ValueError(f"the Pinocchio model has nq {other.nq}, and joints that '{model.name}' has not")
     return columns
-
-
-def rotations(quat_wxyz: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert unit quaternions (B, 4) to rotation matrices (B, 3, 3)."""
-    w, x, y, z = quat_wxyz.T
-    R = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(R), -1, 0)

@@ -24,16 +24,10 @@ from ._evaluation.evaluation import evaluate
 from ._memory.arrays import shape_error
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import pass_count, refuse_controls, step_op
-from ._world.linearization import (
-    Linearization,
-    from_coordinates,
-    linearize_world,
-    on_coordinates,
-    with_repeated_rows,
-)
+from ._world.linearization import Linearization, from_coordinates, linearize_world, on_coordinates, with_repeated_rows
 from ._world.passes import refuse_law
 from .device import HOST, device_of
-from .typing import StepNumbers
+from .typing import Array, ArrayLike, Frame, Names, StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .model import Model
-    from .typing import Array, ArrayLike, Frame, Names
 
 
 def vjp(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._evaluation.groups import Groups, Together
 from ._memory.arrays import mask_of, refuse_pickle
-from ._names import Fixed, with_hints
+from ._names import Fixed, expect_one_of, with_hints
 from .device import HOST, device_name, device_number
 from .model import Model
 from .simulation import Simulation
@@ -144,8 +144,7 @@ class Fleet(Fixed):
             raise
 
     def _named(self, name: str, anywhere: bool = False) -> str:
-        if name not in STATE:
-            raise ValueError(f"Fleet: name is {name!r}, expected one of {', '.join(STATE)}")
+        expect_one_of("Fleet: name", name, STATE)
         if not self._on_host and not anywhere:
             raise ValueError(f"Fleet: padded arrays are on the CPU; on a device use {name} of each of fleet.groups")
         return name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _featherstorm
 from ._names import hint, with_hints
 from ._optional import mujoco
-from ._robot.mjcf import load_mjcf, robot_from_mujoco
+from ._robot.mjcf import ModelFile, load_mjcf, robot_from_mujoco
 from ._robot.urdf import UrdfWorld, load_urdf
 from ._world.values import variants
 from .model import Model, tell
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ._robot.closures import Contact, Coupling, Loop
-    from ._robot.mjcf import ModelFile
     from .typing import Names
 
 

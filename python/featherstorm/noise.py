@@ -94,17 +94,9 @@ class Noise:
     def native(self) -> _featherstorm.Controls:
         """Return the engine's description, for the array `u` of a sequence."""
         return _featherstorm.noise(
-            "u",
-            self.mean,
-            self.sigma,
-            self.lower,
-            self.upper,
-            self.weights,
-            self.seed,
-            self.draw,
-            self.first,
+            "u", self.mean, self.sigma, self.lower, self.upper, self.weights, self.seed, self.draw, self.first,
             self.keep_mean,
-        )
+        )  # fmt: skip
 
     def controls(self, dtype: npt.DTypeLike = "float32", threads: int = 1) -> npt.NDArray[Any]:
         """Return the sequences (samples, T, nu); the samples lie side by side in memory."""

@@ -36,7 +36,7 @@ from ._robot.steps import (
 )
 from ._world.passes import refuse_law, world_step
 from .device import DeviceArray
-from .typing import StepNumbers
+from .typing import Array, ArrayLike, Frame, Names, StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from ._memory.arguments import Arguments
     from .model import Model
-    from .typing import Array, ArrayLike, Frame, Names
 
 
 @with_hints

@@ -45,7 +45,7 @@ from ._robot.steps import pass_count, step_op
 from ._world.passes import refuse_law
 from ._world.values import check_bound, parameter_sizes, with_pairs
 from .noise import Noise, interpolation_weights
-from .typing import StepNumbers
+from .typing import Array, Names, Pairs, StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .model import Model
-    from .typing import Array, Names, Pairs
 
 ARRAYS = (("U",), ("x0",), ("p",))  # the arrays that decide the device of a rollout, in order of precedence
 KEPT = 64  # number of rollouts that `rollout` keeps for each model

@@ -11,24 +11,22 @@ import numpy as np
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
 from ._memory.arrays import check_memory, mask_of, refuse_pickle, to_numpy
-from ._names import Fixed, with_hints
+from ._names import Fixed, expect, with_hints
 from ._robot.closures import law_of
 from ._robot.numbers import step_numbers, with_numbers
 from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_op
-from ._world.passes import STATE, refuse_law, state_sizes
+from ._world.passes import STATE, WorldReport, refuse_law, state_sizes
 from ._world.simulated import SimulatedWorld
 from ._world.values import MOCAP, check_bound, keyframe
 from .device import HOST, device_name, device_number, device_of
-from .typing import StepNumbers
+from .typing import Array, ArrayLike, Names, StepNumbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Unpack
 
     from . import _featherstorm
-    from ._world.passes import WorldReport
     from .model import Model
-    from .typing import Array, ArrayLike, Names
 
 
 class Status(enum.IntFlag):
@@ -92,8 +90,7 @@ class Simulation(Fixed):
         self._op = step_op(model, "Simulation", ignore)
         dt, substeps = pass_count("Simulation", model, self._op, dt, substeps)
         self._pass_time = dt / substeps
-        if int(instances) < 0:
-            raise ValueError(f"Simulation: instances is {instances}, expected 0 or more")
+        expect(int(instances) >= 0, "Simulation: instances", instances, "0 or more")
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")

@@ -23,14 +23,10 @@ import torch
 
 from ._evaluation.evaluation import evaluate, form
 from ._robot.numbers import functions_of, step_by, step_numbers, with_numbers
-from ._robot.steps import (
-    Stepped,
-    activations,
-    step_op,
-)
+from ._robot.steps import Stepped, activations, step_op
 from ._world.gradients import step_jvp, step_vjp
 from ._world.passes import world_step
-from .typing import StepNumbers
+from .typing import ArrayLike, Frame, Names, StepNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .model import Model
-    from .typing import ArrayLike, Frame, Names
 
 __all__ = ["run", "step"]
 

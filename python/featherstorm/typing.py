@@ -58,8 +58,7 @@ class LoopNumbers(DriveNumbers, total=False):
     """Numbers of `loop_step`."""
 
     rate: Annotated[
-        "float | None",
-        "[1/s] with which open loops close, stable below 1 / substep time; default 0.1 / substep time",
+        "float | None", "[1/s] with which open loops close, stable below 1 / substep time; default 0.1 / substep time"
     ]
     tolerance: Annotated[
         "float | None", "pivots below this share of the largest belong to dependent constraints; default 1e-05"

@@ -12,14 +12,13 @@ from .. import _featherstorm
 from .._memory.arguments import Arguments
 from .._memory.arrays import EngineArray, check_memory
 from .._robot.steps import check_tree, zeros
-from ..model import tell
+from ..model import Model, Row, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from ..model import Model, Row
     from ..typing import Array, ArrayLike, Frame, Names
 
 MANY = 2**16  # instances whose results are compared with the free memory before anything is computed

@@ -125,7 +125,7 @@ class Constraints(Forces):
             if rows == 1:
                 sides = [np.maximum(lower, upper) - self.ball_angle(joint)]
             else:
-                y = self.ten_length()[tendon] if tendon >= 0 else self.state("qpos")[m.jnt_qposadr[joint]]
+                y = self.found("tendons")[0][tendon] if tendon >= 0 else self.state("qpos")[m.jnt_qposadr[joint]]
                 sides = [y - lower, upper - y]
             moves = 1.0 if joint >= 0 else self.is_nonzero(self.tendon_row(tendon))
             found += [LimitRow(x - margin, moves) for x in sides]
@@ -137,10 +137,6 @@ class Constraints(Forces):
         q = self.state("qpos")[first : first + 4]
         square = dot(q[1:], q[1:])
         return np.where(square > 1e-30, 2 * np.arctan2(np.sqrt(np.maximum(square, 1e-30)), np.absolute(q[0])), 0.0)
-
-    def tendon_row(self, tendon: int) -> Any:
-        """The Jacobian of a tendon's length (nv)."""
-        return self.tendons[2].reshape(self.m.ntendon, self.m.nv)[tendon]
 
     def is_nonzero(self, row: Any) -> Any:
         """1 where some entry of a row's Jacobian is not zero, else 0: the engine and MuJoCo have no row there."""
@@ -154,10 +150,11 @@ class Constraints(Forces):
         y, x = int(m.eq_obj1id[equality]), int(m.eq_obj2id[equality])
         if x < 0:
             return self.is_nonzero(self.tendon_row(y))
-        c, dx = self.of("eq_data")[equality], self.ten_length()[x] - self.of("tendon_length0")[x]
+        c, dx = self.of("eq_data")[equality], self.found("tendons")[0][x] - self.of("tendon_length0")[x]
         slope = c[1] + dx * (2.0 * c[2] + dx * (3.0 * c[3] + dx * 4.0 * c[4]))
         return self.is_nonzero(self.tendon_row(y) - slope * self.tendon_row(x))
 
+    @property
     def ne(self) -> Any:
         total: Any = 0.0
         for e, rows in self.equalities:
@@ -165,6 +162,7 @@ class Constraints(Forces):
             total = total + (np.where(self.state("eq_active")[e] > 0, there, 0.0) if self.switched else there)
         return [total]
 
+    @property
     def nf(self) -> Any:
         if is_off(self.m, NO_FRICTION):
             return [0.0]
@@ -177,6 +175,7 @@ class Constraints(Forces):
                 total = total + (np.where(np.absolute(losses[k]) > 0, row, 0.0) if name in self.varied else row)
         return [total]
 
+    @property
     def nl(self) -> Any:
         return [sum((limit.acts for limit in self.limits), 0.0)]
 
@@ -206,16 +205,19 @@ class Contacts(Constraints):
         """Numbers of contacts, of their rows, of contacts with rows, of contacts with a force (4)."""
         return self.state(COUNT) if self.pairs else np.zeros(4)
 
+    @property
     def ncon(self) -> Any:
         return [self.counts[0]]
 
+    @property
     def nefc(self) -> Any:
-        return [self.ne()[0] + self.nf()[0] + self.nl()[0] + self.counts[1]]
+        return [self.ne[0] + self.nf[0] + self.nl[0] + self.counts[1]]
 
+    @property
     def solver_niter(self) -> Any:
         """Newton's steps, under the first of MuJoCo's islands; 0 where no constraint acts."""
         passes = self.state("passes")[0] if self.m.nv else 0.0
-        return [np.where(self.nefc()[0] > 0, passes, 0.0), *[0.0] * (ISLANDS - 1)]
+        return [np.where(self.nefc[0] > 0, passes, 0.0), *[0.0] * (ISLANDS - 1)]
 
     def selected(self, kind: str, index: int, other: int | None = None) -> Any:
         """Sum of the contact forces on a "geom" or a "body" [N], world axes, and the number of contacts (4)."""
@@ -238,7 +240,7 @@ class Contacts(Constraints):
         return row_force, links.ravel()
 
     @cached_property
-    def outer_forces(self) -> list[Any]:
+    def cfrc_ext(self) -> list[Any]:
         """Forces on each body: applied, of contacts, of equalities that join two bodies."""
         m, wrenches = self.m, self.state("xfrc_applied")
         if self.joins_bodies:
@@ -252,21 +254,15 @@ class Contacts(Constraints):
             total[b] = total[b] + joined(x[3:6] + cross(x[6:9] - self.centre_of(b), x[:3]), x[:3])
         return total
 
-    def cfrc_ext(self) -> Any:
-        return self.outer_forces
-
-    @cached_property
-    def inner_forces(self) -> list[Any]:
+    @property
+    def cfrc_int(self) -> list[Any]:
         """Return the force of each body's parent on it, for the body with all that it carries."""
-        a, v = self.cacc(), self.velocities
+        a, v = self.cacc, self.velocities[0]
         total: list[Any] = [np.zeros(6)]
         for b in range(1, self.m.nbody):
-            own = momentum(self.inertias[b], a[b]) + cross_force(v[b], momentum(self.inertias[b], v[b]))
-            total.append(own - self.outer_forces[b])
+            own = momentum(self.cinert[b], a[b]) + cross_force(v[b], momentum(self.cinert[b], v[b]))
+            total.append(own - self.cfrc_ext[b])
         for b in reversed(range(1, self.m.nbody)):
             above = self.m.body_parentid[b]
             total[above] = total[above] + total[b]
         return total
-
-    def cfrc_int(self) -> Any:
-        return self.inner_forces

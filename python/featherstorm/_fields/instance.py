@@ -36,10 +36,22 @@ SOLVED = ("qacc", "qacc_smooth", "qfrc_constraint", "row_force", "passes")
 
 
 SLACK = 1e-15  # mjMINVAL
+# names of fields of poses -> the property that has the poses; those of their parts
+POSES = {"x": "bodies", "xi": "inertial", "geom_x": "geoms", "site_x": "sites"}
+ATTRIBUTES = {"pos": "position", "quat": "quaternion", "mat": "rotation"}
+OF_POSES = {f"{a}{b}": (of, part) for a, of in POSES.items() for b, part in ATTRIBUTES.items()}
+# fields that are found together: a property, or an operation (Forces.OPERATIONS) -> its results, "": none of mjData
+TOGETHER = {
+    "kinematics": " xanchor xaxis", "cameras": "cam_xpos cam_xmat", "lights": "light_xpos light_xdir",
+    "velocities": "cvel cdof_dot", "subtrees": "subtree_linvel subtree_angmom", "tendons": "ten_length ten_velocity",
+    "actuators": "actuator_length actuator_velocity act_dot actuator_force qfrc_actuator",
+    "passive_forces": "qfrc_spring qfrc_damper qfrc_gravcomp qfrc_fluid", "mass_and_bias": " qfrc_bias",
+}  # fmt: skip
+RESULTS = {name: (of, k) for of, names in TOGETHER.items() for k, name in enumerate(names.split(" ")) if name}
 
 
 class Instance(Contacts):
-    """Its methods are the fields of mjData, by MuJoCo's names.
+    """All computed fields of mjData, by MuJoCo's names (`field`).
 
     m         the compiled model
     model     the engine's of it
@@ -86,6 +98,16 @@ class Instance(Contacts):
     def of(self, name: str) -> Any:
         return self.state(name) if name in self.varied else super().of(name)
 
+    def field(self, name: str) -> Any:
+        """A computed field of mjData, flat or in rows."""
+        if name in OF_POSES:
+            of, part = OF_POSES[name]
+            return [getattr(pose, part) for pose in getattr(self, of)]
+        if name in RESULTS:
+            of, k = RESULTS[name]
+            return (self.found(of) if of in self.OPERATIONS else getattr(self, of))[k]
+        return self.state(name) if name == "qacc" else getattr(self, name)
+
     def run(self, op: str, *arrays: Any) -> Any:
         if not self.m.nv:
             raise ValueError(f"{op}: nothing of the model moves, and the engine has no operations of it")
@@ -123,10 +145,12 @@ class Instance(Contacts):
             return cut_off(m, i, Frames(self).measured(i))
         return self.sensed([i])[next(iter(rows_of(m, [i])))]
 
+    @property
     def energy(self) -> Any:
         if not self.m.nv:
             off = int(self.m.opt.disableflags) & NO_GRAVITY
-            weights = [mass * dot(self.of("opt.gravity"), p) for mass, p in zip(self.of("body_mass"), self.xipos())]
+            places = self.field("xipos")
+            weights = [mass * dot(self.of("opt.gravity"), p) for mass, p in zip(self.of("body_mass"), places)]
             return vector(0.0 if off else -sum(weights), 0.0)
         return self.sensed([])[self.m.nsensordata :]
 
@@ -185,11 +209,5 @@ def contact_shapes(m: Any, sensors: Iterable[int]) -> dict[str, tuple[int, ...]]
 def solved_shapes(m: Any, active: npt.NDArray[np.bool_]) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the solver's results."""
     rows = row_count(m, active) if m.nv else 0
-    sizes = {
-        "qacc": m.nv,
-        "qacc_smooth": m.nv,
-        "qfrc_constraint": m.nv,
-        "row_force": rows,
-        "passes": 1 if m.nv else 0,
-    }
+    sizes = {"qacc": m.nv, "qacc_smooth": m.nv, "qfrc_constraint": m.nv, "row_force": rows, "passes": 1 if m.nv else 0}
     return {name: (size,) for name, size in sizes.items()}

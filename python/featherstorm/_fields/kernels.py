@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -148,9 +149,10 @@ class FieldKernels:
         return [kernel for kernel in made if kernel.outputs]
 
     def record(self, function: Callable[[Instance], Outputs]) -> Kernel:
-        trace = _featherstorm.Trace()
-        instance = Instance(self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype)
-        try:
+        with closing(_featherstorm.Trace()) as trace:
+            instance = Instance(
+                self.m, self.model, self.sensors, self.active, self.shapes, trace, self.varied, self.dtype
+            )
             whole = function(instance)
             anew: Any = symbols(trace.input("anew", 1))[0] if self.after_defaults else None
             for output, values in whole:
@@ -158,8 +160,6 @@ class FieldKernels:
                     usual = self.after_defaults(output.field)[output.columns]
                     values = np.where(anew > 0, usual, symbols(values)).tolist()
                 trace.output(output.name, values)
-        finally:
-            trace.close()
         sequence = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
         given = tuple(name for name, x in instance.given.items() if x.size)
         return Kernel(sequence, given, tuple(output for output, _ in whole))
@@ -169,7 +169,7 @@ class FieldKernels:
         if not np.size(getattr(self.data, name)) or (name == "energy" and not int(self.m.opt.enableflags) & ENERGY):
             return []
         if not stage:
-            values = values_of(getattr(instance, name)(), name)
+            values = values_of(instance.field(name), name)
             return [(output(name, values), values)]
         found = sorted(instance.measured(int(stage)).items())
         columns = [first + k for first, x in found for k in range(len(x))]

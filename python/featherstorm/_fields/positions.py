@@ -1,8 +1,8 @@
 """Fields of mjData that follow from positions, as traced quantities of one simulation whose numbers are not known yet.
 
-Each field is a method of its name, flat or in rows; what the compiled model says (`of`) is constant, unless it differs
-from simulation to simulation. Formulas and conventions are MuJoCo's: motions are (turn, move), world axes, about the
-centre of mass of the whole tree that a body belongs to.
+Each field is a property of its name, or a part of one (instance.py), flat or in rows. Numbers of the compiled model
+(`of`) are constant, unless they differ from simulation to simulation. Formulas and conventions are MuJoCo's: motions are
+(turn, move), world axes, about the centre of mass of the whole tree that a body belongs to.
 
 First come small vectors and turns: quaternions w x y z, matrices (3, 3), motions (turn, move).
 """
@@ -129,15 +129,17 @@ class Positions:
         return range(first, first + self.m.body_jntnum[body])
 
     @cached_property
-    def bodies(self) -> list[Pose]:
-        """The pose of each body; `anchors` on the way."""
+    def kinematics(self) -> tuple[list[Pose], list[Any], list[Any]]:
+        """The pose of each body; the anchor and the axis of each joint."""
         m = self.m
-        self.anchors: list[tuple[Any, Any]] = [(np.zeros(3), np.zeros(3))] * m.njnt  # point and axis of each joint
+        anchors, axes = [[np.zeros(3)] * m.njnt for _ in range(2)]
         poses = [Pose(np.zeros(3), vector(1, 0, 0, 0))]
         for b in range(1, m.nbody):
             joints = self.joints(b)
             if len(joints) == 1 and m.jnt_type[joints[0]] == FREE:
-                poses.append(self.free_body(joints[0]))
+                first, q = m.jnt_qposadr[joints[0]], self.state("qpos")
+                poses.append(Pose(q[first : first + 3], unit(q[first + 3 : first + 7])))
+                anchors[joints[0]], axes[joints[0]] = poses[b].position, np.array(m.jnt_axis[joints[0]])
                 continue
             mocap = m.body_mocapid[b]
             if mocap >= 0:
@@ -146,23 +148,19 @@ class Positions:
                 position, quaternion = self.of("body_pos")[b], self.of("body_quat")[b]
             pose = poses[m.body_parentid[b]].place(position, quaternion)
             for j in joints:
-                pose = self.moved(pose, j)
+                anchors[j], axes[j] = pose.point(self.of("jnt_pos")[j]), pose.rotation @ self.of("jnt_axis")[j]
+                pose = self.moved(pose, j, anchors[j], axes[j])
             poses.append(pose)
-        return poses
+        return poses, anchors, axes
 
-    def free_body(self, joint: int) -> Pose:
-        first = self.m.jnt_qposadr[joint]
-        q = self.state("qpos")
-        pose = Pose(q[first : first + 3], unit(q[first + 3 : first + 7]))
-        self.anchors[joint] = pose.position, np.array(self.m.jnt_axis[joint])
-        return pose
+    @property
+    def bodies(self) -> list[Pose]:
+        return self.kinematics[0]
 
-    def moved(self, pose: Pose, joint: int) -> Pose:
+    def moved(self, pose: Pose, joint: int, anchor: Any, world_axis: Any) -> Pose:
         """A body behind one of its joints; joints turn about their anchor."""
         first, axis, at = self.m.jnt_qposadr[joint], self.of("jnt_axis")[joint], self.of("jnt_pos")[joint]
         q, zero = self.state("qpos"), self.of("qpos0")
-        anchor, world_axis = pose.point(at), pose.rotation @ axis
-        self.anchors[joint] = anchor, world_axis
         if self.m.jnt_type[joint] == SLIDE:
             return Pose(pose.position + world_axis * (q[first] - zero[first]), pose.quaternion)
         turn = (
@@ -197,52 +195,8 @@ class Positions:
     def sites(self) -> list[Pose]:
         return self.fixed_to_bodies(self.m.site_bodyid, "site_pos", "site_quat", self.m.site_sameframe)
 
-    def xpos(self) -> Any:
-        return [p.position for p in self.bodies]
-
-    def xquat(self) -> Any:
-        return [p.quaternion for p in self.bodies]
-
-    def xmat(self) -> Any:
-        return [p.rotation for p in self.bodies]
-
-    def xipos(self) -> Any:
-        return [p.position for p in self.inertial]
-
-    def xiquat(self) -> Any:
-        return [p.quaternion for p in self.inertial]
-
-    def ximat(self) -> Any:
-        return [p.rotation for p in self.inertial]
-
-    def geom_xpos(self) -> Any:
-        return [p.position for p in self.geoms]
-
-    def geom_xquat(self) -> Any:
-        return [p.quaternion for p in self.geoms]
-
-    def geom_xmat(self) -> Any:
-        return [p.rotation for p in self.geoms]
-
-    def site_xpos(self) -> Any:
-        return [p.position for p in self.sites]
-
-    def site_xquat(self) -> Any:
-        return [p.quaternion for p in self.sites]
-
-    def site_xmat(self) -> Any:
-        return [p.rotation for p in self.sites]
-
-    def xanchor(self) -> Any:
-        _ = self.bodies
-        return [anchor for anchor, _ in self.anchors]
-
-    def xaxis(self) -> Any:
-        _ = self.bodies
-        return [axis for _, axis in self.anchors]
-
     @cached_property
-    def centres(self) -> list[Any]:
+    def subtree_com(self) -> list[Any]:
         """The centre of mass of each body with all that it carries."""
         m, mass = self.m, self.of("body_mass")
         moment = [p.position * mass[b] for b, p in enumerate(self.inertial)]
@@ -253,21 +207,17 @@ class Positions:
         hollow = np.asarray(m.body_subtreemass) < LEAST
         return [self.inertial[b].position if hollow[b] else moment[b] * (1 / total[b]) for b in range(m.nbody)]
 
-    def subtree_com(self) -> Any:
-        return self.centres
-
     def centre_of(self, body: int) -> Any:
         """The point that motions of a body are about."""
-        return self.centres[self.m.body_rootid[body]]
+        return self.subtree_com[self.m.body_rootid[body]]
 
     @cached_property
-    def motions(self) -> list[Any]:
+    def cdof(self) -> list[Any]:
         """Return the motion (6) of each velocity coordinate."""
-        m = self.m
-        _ = self.bodies
+        m, (_, anchors, axes_of) = self.m, self.kinematics
         columns: list[Any] = []
         for j in range(m.njnt):
-            body, (anchor, axis) = m.jnt_bodyid[j], self.anchors[j]
+            body, anchor, axis = m.jnt_bodyid[j], anchors[j], axes_of[j]
             if m.jnt_type[j] == SLIDE:
                 columns.append(joined(np.zeros(3), axis))
                 continue
@@ -280,9 +230,6 @@ class Positions:
             axes = self.bodies[body].rotation
             columns += [joined(axes[:, k], cross(axes[:, k], lever)) for k in range(3)]
         return columns
-
-    def cdof(self) -> Any:
-        return self.motions
 
     def path(self, body: int) -> list[int]:
         """The body and those that carry it, the world last."""
@@ -298,7 +245,7 @@ class Positions:
 
     def jacobian(self, body: int, point: Any) -> tuple[Any, Any]:
         """(3, nv) each: the velocity of a point of the world on a body, and the body's turning, by each velocity."""
-        S = self.motions
+        S = self.cdof
         lever = point - self.centre_of(body)
         velocity: list[Any] = [np.zeros(3)] * self.m.nv
         turning: list[Any] = [np.zeros(3)] * self.m.nv
@@ -309,7 +256,7 @@ class Positions:
         return joined(*velocity).reshape(-1, 3).T, joined(*turning).reshape(-1, 3).T
 
     @cached_property
-    def inertias(self) -> list[Any]:
+    def cinert(self) -> list[Any]:
         """The inertia of each body (10): about `centre_of`, xx yy zz xy xz yz; first moment; mass."""
         mass, moments = self.of("body_mass"), self.of("body_inertia")
         all_bodies: list[Any] = [np.zeros(10)]
@@ -323,56 +270,43 @@ class Positions:
             all_bodies.append(vector(*diagonal, own[0, 1], own[0, 2], own[1, 2], *(mass[b] * c), mass[b]))
         return all_bodies
 
-    def cinert(self) -> Any:
-        return self.inertias
-
+    @property
     def crb(self) -> Any:
         parent = self.m.body_parentid
-        all_bodies = list(self.inertias)
+        all_bodies = list(self.cinert)
         for b in reversed(range(1, self.m.nbody)):
             if parent[b] > 0:
                 all_bodies[parent[b]] = all_bodies[parent[b]] + all_bodies[b]
         return all_bodies
 
-    def cam_xpos(self) -> Any:
-        return [position for position, _ in self.cameras]
-
-    def cam_xmat(self) -> Any:
-        return [rotation for _, rotation in self.cameras]
-
     @cached_property
-    def cameras(self) -> list[tuple[Any, Any]]:
-        """Position and rotation of each."""
+    def cameras(self) -> tuple[list[Any], list[Any]]:
+        """Positions and rotations."""
         m = self.m
         fixed = self.fixed_to_bodies(m.cam_bodyid, "cam_pos", "cam_quat")
-        all_cameras = []
+        positions, rotations = [], []
         for k, pose in enumerate(fixed):
             body, target, mode = m.cam_bodyid[k], m.cam_targetbodyid[k], m.cam_mode[k]
             position, rotation = pose.position, pose.rotation
             if mode == TRACK:
                 position = self.bodies[body].position + self.of("cam_pos0")[k]
             if mode == TRACK_COM:
-                position = self.centres[body] + self.of("cam_poscom0")[k]
+                position = self.subtree_com[body] + self.of("cam_poscom0")[k]
             if mode in (TRACK, TRACK_COM):
                 rotation = np.reshape(self.of("cam_mat0")[k], (3, 3))
             if mode in (TARGET, TARGET_COM) and target >= 0:
-                z = direction(position - (self.bodies[target].position if mode == TARGET else self.centres[target]))
+                z = direction(position - (self.bodies[target].position if mode == TARGET else self.subtree_com[target]))
                 x = direction(cross(vector(0, 0, 1), z))
                 rotation = joined(x, direction(cross(z, x)), z).reshape(3, 3).T
-            all_cameras.append((position, rotation))
-        return all_cameras
-
-    def light_xpos(self) -> Any:
-        return [position for position, _ in self.lights]
-
-    def light_xdir(self) -> Any:
-        return [ahead for _, ahead in self.lights]
+            positions.append(position)
+            rotations.append(rotation)
+        return positions, rotations
 
     @cached_property
-    def lights(self) -> list[tuple[Any, Any]]:
-        """Position and direction of each."""
+    def lights(self) -> tuple[list[Any], list[Any]]:
+        """Positions and directions."""
         m = self.m
-        all_lights = []
+        positions, directions = [], []
         for k in range(m.nlight):
             body, target, mode = m.light_bodyid[k], m.light_targetbodyid[k], m.light_mode[k]
             pose = self.bodies[body]
@@ -380,10 +314,11 @@ class Positions:
             if mode == TRACK:
                 position = pose.position + self.of("light_pos0")[k]
             if mode == TRACK_COM:
-                position = self.centres[body] + self.of("light_poscom0")[k]
+                position = self.subtree_com[body] + self.of("light_poscom0")[k]
             if mode in (TRACK, TRACK_COM):
                 ahead = np.array(self.of("light_dir0")[k])
             if mode in (TARGET, TARGET_COM) and target >= 0:
-                ahead = (self.bodies[target].position if mode == TARGET else self.centres[target]) - position
-            all_lights.append((position, direction(ahead)))
-        return all_lights
+                ahead = (self.bodies[target].position if mode == TARGET else self.subtree_com[target]) - position
+            positions.append(position)
+            directions.append(direction(ahead))
+        return positions, directions

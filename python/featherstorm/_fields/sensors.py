@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from .._robot.model_files import turns_by_itself
-from .positions import LEAST, product, vector
+from .positions import LEAST, Pose, Positions, product, vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .. import _featherstorm
-    from .positions import Pose, Positions
 
 Kind = mujoco.mjtSensor
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
@@ -174,7 +173,7 @@ class Frames:
         """
         pose = self.instance.fixed_to_bodies(self.m.cam_bodyid, "cam_pos", "cam_quat")[index]
         if int(self.m.cam_mode[index]):
-            pose.position, pose.rotation = self.instance.cameras[index]
+            pose.position, pose.rotation = (of[index] for of in self.instance.cameras)
         return pose
 
     def measured(self, sensor: int) -> Any:

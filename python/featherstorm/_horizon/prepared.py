@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,6 +69,7 @@ class Results:
         return RolloutResult(*(found.get(name) for name in RolloutResult._fields))
 
 
+@dataclass
 class PreparedRollout:
     """A rollout whose arrays are open. Each run writes into the memory of the same result.
 
@@ -77,19 +79,14 @@ class PreparedRollout:
     p         with a row for each instance, as the rollout reads it; None: the same for all
     """
 
-    def __init__(
-        self,
-        model: Model,
-        native: _featherstorm.PreparedRun,
-        results: Results,
-        stream: int,
-        state: Array,
-        times: npt.NDArray[np.float64],
-        controls: Array | None,
-        p: Array | None,
-    ) -> None:
-        self.model, self.native, self.results, self.stream = model, native, results, stream
-        self.state, self.times, self.controls, self.p = state, times, controls, p
+    model: Model
+    native: _featherstorm.PreparedRun
+    results: Results
+    stream: int
+    state: Array
+    times: npt.NDArray[np.float64]
+    controls: Array | None
+    p: Array | None
 
     def begin(self, x0: Array, t0: float, p: Array | None, controls: Array | None = None) -> None:
         """Set what differs in the next run: on the CPU, of the same shapes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import _featherstorm
@@ -49,18 +50,15 @@ def programs_of(
 
     def trace(time: str, body: Callable[..., None]) -> _featherstorm.Trace:
         """Record body(x, u, t, p, trace)."""
-        recorded = _featherstorm.Trace()
-        t = symbols(recorded.input(time, 1, True))[0]
         x: State
-        if world:
-            x = WorldState.of(model, recorded, t, at_solve, has_ctrl=time == "t_next")
-        else:
-            x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
-        u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
-        try:
+        with closing(_featherstorm.Trace()) as recorded:
+            t = symbols(recorded.input(time, 1, True))[0]
+            if world:
+                x = WorldState.of(model, recorded, t, at_solve, has_ctrl=time == "t_next")
+            else:
+                x = State(model, recorded, recorded.input("q", nq), recorded.input("v", nv))
+            u, p = symbols(recorded.input("u", nu)), symbols(recorded.input("p", np_, shared))
             body(x, u, t, p, recorded)
-        finally:
-            recorded.close()
         return recorded
 
     traces: dict[str, Any] = {}

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._names import expect
 from ..device import HOST, DeviceArray, device_number, device_of, place
 from .arrays import FLOATS, NAMES, EngineArray, library_of, shape_error
 from .device_libraries import Engine, device_library
-from .host_libraries import NUMPY, host_library
+from .host_libraries import NUMPY, Library, host_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from .. import _featherstorm
     from ..typing import Array
-    from .host_libraries import Library
 
 
 def leading(arguments: Sequence[Array]) -> int | None:
@@ -54,12 +54,7 @@ def engine_in(device: int, stream: int) -> Library:
     return NUMPY if device == HOST else Engine(device, stream)
 
 
-def zeros(
-    shape: tuple[int, ...],
-    dtype: npt.DTypeLike = "float32",
-    device: object = "cpu",
-    stream: int = 0,
-) -> Any:
+def zeros(shape: tuple[int, ...], dtype: npt.DTypeLike = "float32", device: object = "cpu", stream: int = 0) -> Any:
     """Return an array of zeros in the engine's memory, [component][instance], which the engine reads and writes fastest.
 
         q, v, tau, a = (fs.zeros((4096, n)) for n in (model.nq, model.nv, model.nv, model.nv))
@@ -75,8 +70,7 @@ def zeros(
     number, kind = device_number(device, "zeros"), np.dtype(dtype)
     if kind not in FLOATS:
         raise TypeError(f"zeros: dtype is {kind}, expected float32 or float64")
-    if not shape or min(shape) < 0:
-        raise ValueError(f"zeros: shape is {shape}, expected (B, ...) of 0 or more")
+    expect(shape and min(shape) >= 0, "zeros: shape", shape, "(B, ...) of 0 or more")
     memory, view = engine_in(number, stream).output(kind.name, shape[0], math.prod(shape[1:]))
     array = view(shape[1:])
     if number == HOST:
@@ -93,11 +87,7 @@ class Call:
     """
 
     def __init__(
-        self,
-        op: str,
-        rows: Sequence[tuple[Any, ...]],
-        arguments: Sequence[Array],
-        dtype: np.dtype[Any] = FLOATS[1],
+        self, op: str, rows: Sequence[tuple[Any, ...]], arguments: Sequence[Array], dtype: np.dtype[Any] = FLOATS[1]
     ) -> None:
         self.op, self.dtype, self.first = op, dtype, ""
         self.library: Library = NUMPY

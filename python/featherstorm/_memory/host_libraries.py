@@ -1,7 +1,6 @@
 """Array libraries on the CPU: inputs are numpy views of the same memory, results belong to the first library.
 
-Library is the interface of a call to them and to those on devices (device_libraries.py); callers need not know the device
-of the arrays.
+Those on devices (device_libraries.py) override what differs there; callers need not know the device of the arrays.
 """
 
 from __future__ import annotations
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 
 
 class Library:
-    """The library of a call's first array, and the device of all its arrays.
+    """The library of a call's first array, and the device of all its arrays: here NumPy on the CPU.
+
+    Results are views of the engine's memory.
 
     device     the engine's number of the device
     stream     the stream that the work is put on
@@ -43,11 +44,14 @@ class Library:
         Raises for an array on another device, for a dtype that is not floating, and for objects that are no arrays. op
         and name are for messages ("rnea: q ...").
         """
-        raise NotImplementedError
+        array = to_numpy(x, op, name, dtype)
+        return array, array.dtype
 
     def memory(self, array: Array, shape: tuple[int, ...]) -> Any:
         """Return the memory of `array` that the engine reads, in another shape of equal size."""
-        raise NotImplementedError
+        if type(array) is EngineArray and array.memory is not None:
+            return array.memory
+        return array if array.shape == shape else array.reshape(shape)
 
     def kept(
         self,
@@ -67,69 +71,6 @@ class Library:
 
         Raises ValueError where the engine cannot write to it.
         """
-        raise NotImplementedError
-
-    def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""
-        raise NotImplementedError
-
-    def result(self, view: Array) -> Array:
-        """Return a view, or a part of one, in the form that the user receives."""
-        return view
-
-    def stack(self, arrays: Sequence[Array]) -> Array:
-        """Stack arrays (B, n) to (B, n, k)."""
-        raise NotImplementedError
-
-    def spread(self, x: Array, index: npt.NDArray[np.intp]) -> Array:
-        """Return x[:, index] for an index of any shape; an index behind the last column gives zeros."""
-        raise NotImplementedError
-
-    def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
-        """Allocate memory of the engine on this device."""
-        raise NotImplementedError
-
-    def cost_dtype(self, dtype: str) -> str:
-        """Return the dtype of costs in reductions over samples of `dtype`."""
-        raise NotImplementedError
-
-    def column(self, dtype: str, n: int) -> Any:
-        """Allocate memory for numbers (n, 1) on this device."""
-        raise NotImplementedError
-
-    def fill(self, column: Any, x: Array, op: str, name: str) -> None:
-        """Write numbers (n,) on this device to a column."""
-        raise NotImplementedError
-
-    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
-        """Return x in a dtype: the CPU converts, on a device x must have the dtype already."""
-        raise NotImplementedError
-
-    def placed(self, numbers: npt.NDArray[Any]) -> Array:
-        """Return numbers (n,) or (n, k) on the CPU as an array of the library on this device."""
-        raise NotImplementedError
-
-    def assign(self, view: Array, value: Array, op: str, name: str) -> None:
-        """Copy `value`, broadcast, from the CPU or this device to an array of the engine.
-
-        Raises ValueError for other shapes and devices.
-        """
-        raise NotImplementedError
-
-
-class Numpy(Library):
-    """Results are views of the engine's memory."""
-
-    def array(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], np.dtype[Any]]:
-        array = to_numpy(x, op, name, dtype)
-        return array, array.dtype
-
-    def memory(self, array: npt.NDArray[Any], shape: tuple[int, ...]) -> Any:
-        if type(array) is EngineArray and array.memory is not None:
-            return array.memory
-        return array if array.shape == shape else array.reshape(shape)
-
-    def written(self, array: Array, what: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
         array = array if type(array) is EngineArray else np.asarray(array)
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(f"{what} is {array.dtype} of shape {array.shape}, expected {dtype} of shape {shape}")
@@ -138,41 +79,57 @@ class Numpy(Library):
         return array
 
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
-        buffer = _featherstorm.Buffer(dtype, instances, n)
+        """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""
+        buffer = self.buffer(dtype, instances, n)
         return buffer, buffer.view
 
-    def stack(self, arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def result(self, view: Array) -> Array:
+        """Return a view, or a part of one, in the form that the user receives."""
+        return view
+
+    def stack(self, arrays: Sequence[Array]) -> Array:
+        """Stack arrays (B, n) to (B, n, k)."""
         return np.stack(arrays, axis=2)
 
-    def spread(self, x: npt.NDArray[Any], index: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    def spread(self, x: Array, index: npt.NDArray[np.intp]) -> Array:
+        """Return x[:, index] for an index of any shape; an index behind the last column gives zeros."""
         instances, width = x.shape
         buffer = self.buffer(x.dtype.name, instances, index.size)
         columns: Array = buffer.view([index.size])
         for k, c in enumerate(index.ravel().tolist()):
             if c < width:
                 columns[:, k] = x[:, c]
-        spread: Array = buffer.view(list(index.shape))
-        return spread
+        return buffer.view(list(index.shape))
 
     def buffer(self, dtype: str, instances: int, n: int) -> _featherstorm.Buffer:
+        """Allocate memory of the engine on this device."""
         return _featherstorm.Buffer(dtype, instances, n)
 
     def cost_dtype(self, dtype: str) -> str:
+        """Return the dtype of costs in reductions over samples of `dtype`."""
         return "float64"
 
-    def column(self, dtype: str, n: int) -> npt.NDArray[Any]:
+    def column(self, dtype: str, n: int) -> Any:
+        """Allocate memory for numbers (n, 1) on this device."""
         return np.zeros((n, 1), dtype)
 
-    def fill(self, column: npt.NDArray[Any], x: Array, op: str, name: str) -> None:
+    def fill(self, column: Any, x: Array, op: str, name: str) -> None:
+        """Write numbers (n,) on this device to a column."""
         column[:, 0] = x
 
-    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    def cast(self, x: Array, op: str, name: str, dtype: np.dtype[Any]) -> Array:
+        """Return x in a dtype: the CPU converts, on a device x must have the dtype already."""
         return np.asarray(x, dtype=dtype)
 
-    def placed(self, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def placed(self, numbers: npt.NDArray[Any]) -> Array:
+        """Return numbers (n,) or (n, k) on the CPU as an array of the library on this device."""
         return numbers
 
-    def assign(self, view: npt.NDArray[Any], value: Array, op: str, name: str) -> None:
+    def assign(self, view: Array, value: Array, op: str, name: str) -> None:
+        """Copy `value`, broadcast, from the CPU or this device to an array of the engine.
+
+        Raises ValueError for other shapes and devices.
+        """
         array = to_numpy(value, op, name, view.dtype)
         try:
             view[:] = array
@@ -180,21 +137,21 @@ class Numpy(Library):
             raise ValueError(f"{op}: {name} has shape {array.shape}, expected {view.shape}") from None
 
 
-class Torch(Numpy):
+class Torch(Library):
     """Results are PyTorch's views of the engine's memory."""
 
     def result(self, view: npt.NDArray[Any]) -> Array:
         return sys.modules["torch"].from_numpy(view)
 
 
-class Jax(Numpy):
+class Jax(Library):
     """Results are copies."""
 
     def result(self, view: npt.NDArray[Any]) -> Array:
         return jax.numpy.asarray(view)
 
 
-class Standard(Numpy):
+class Standard(Library):
     """A library with a namespace of the array API standard, whose results are views; without one they are numpy's."""
 
     def __init__(self, lead: Array) -> None:
@@ -205,8 +162,8 @@ class Standard(Numpy):
         return self.lead.__array_namespace__().from_dlpack(view) if has_namespace else view
 
 
-NUMPY = Numpy()
-ALONE: dict[str | None, Numpy] = {None: NUMPY, "numpy": NUMPY, "torch": Torch(), "jax": Jax()}
+NUMPY = Library()
+ALONE: dict[str | None, Library] = {None: NUMPY, "numpy": NUMPY, "torch": Torch(), "jax": Jax()}
 
 
 def host_library(lead: Array) -> Library:

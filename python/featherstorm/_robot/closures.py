@@ -115,16 +115,9 @@ class Contact:
         centre, position = ([float(x) for x in array] for array in (self.centre, self.position))
         rotation = [[float(x) for x in row] for row in self.rotation]
         return _featherstorm.ContactSpec(
-            self.name or self.link,
-            self.link,
-            centre,
-            float(self.radius),
-            self.on,
-            self.surface,
-            rotation,
-            position,
-            *numbers,
-        )
+            self.name or self.link, self.link, centre, float(self.radius), self.on, self.surface, rotation,
+            position, *numbers,
+        )  # fmt: skip
 
 
 def with_contacts(

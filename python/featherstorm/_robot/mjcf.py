@@ -15,14 +15,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._optional import mujoco
-from .model_files import (
-    expect_files,
-    expect_indices,
-    is_framed_in_python,
-    measurable,
-    refuse_nan,
-    with_sensors,
-)
+from .model_files import expect_files, expect_indices, is_framed_in_python, measurable, refuse_nan, with_sensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -344,14 +337,18 @@ def shortened(found: list[str]) -> list[str]:
 
 def rotation(quat_wxyz: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the rotation matrix of a quaternion."""
-    w, x, y, z = np.asarray(quat_wxyz) / np.linalg.norm(quat_wxyz)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    return rotations(np.atleast_2d(quat_wxyz) / np.linalg.norm(quat_wxyz))[0]
+
+
+def rotations(quat_wxyz: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert unit quaternions (B, 4) to rotation matrices (B, 3, 3)."""
+    w, x, y, z = quat_wxyz.T
+    R = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(R), -1, 0)
 
 
 def turn(axis: npt.ArrayLike, angle: float) -> npt.NDArray[np.float64]:

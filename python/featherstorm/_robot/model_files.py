@@ -89,19 +89,10 @@ def value_of(quoted: tuple[bytes, ...] | list[bytes]) -> str:
 
 
 TYPES = {
-    "jnt_type": "mjtJoint",
-    "geom_type": "mjtGeom",
-    "eq_type": "mjtEq",
-    "eq_objtype": "mjtObj",
-    "wrap_type": "mjtWrap",
-    "sensor_type": "mjtSensor",
-    "sensor_objtype": "mjtObj",
-    "sensor_reftype": "mjtObj",
-    "actuator_trntype": "mjtTrn",
-    "actuator_dyntype": "mjtDyn",
-    "actuator_gaintype": "mjtGain",
-    "actuator_biastype": "mjtBias",
-}
+    "jnt_type": "mjtJoint", "geom_type": "mjtGeom", "eq_type": "mjtEq", "eq_objtype": "mjtObj", "wrap_type": "mjtWrap",
+    "sensor_type": "mjtSensor", "sensor_objtype": "mjtObj", "sensor_reftype": "mjtObj", "actuator_trntype": "mjtTrn",
+    "actuator_dyntype": "mjtDyn", "actuator_gaintype": "mjtGain", "actuator_biastype": "mjtBias",
+}  # fmt: skip
 
 
 @functools.cache

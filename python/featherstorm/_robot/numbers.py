@@ -10,14 +10,11 @@ import numpy as np
 
 from .. import _featherstorm
 from .._names import argument_hint
-from ..typing import ContactNumbers, LoopNumbers, SoftContactNumbers
-from .steps import Stepped, check_tree, independent, pass_count, refuse_controls, substep_time
+from ..typing import ContactNumbers, LoopNumbers, Names, SoftContactNumbers
+from .steps import Carrier, Stepped, check_tree, independent, pass_count, refuse_controls, substep_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from ..typing import Names
-    from .steps import Carrier
 
     F = TypeVar("F", bound=Callable[..., Any])
 

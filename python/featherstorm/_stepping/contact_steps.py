@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._evaluation.evaluation import evaluate
 from .._robot.numbers import step_numbers, with_numbers
 from .._robot.steps import check_tree, drives, substep_time, zeros
-from ..typing import ContactNumbers, DriveNumbers, LoopNumbers, SoftContactNumbers
+from ..typing import Array, ArrayLike, ContactNumbers, DriveNumbers, LoopNumbers, Names, SoftContactNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..model import Model
-    from ..typing import Array, ArrayLike, Names
 
 
 def stepped(

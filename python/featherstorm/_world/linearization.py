@@ -10,7 +10,7 @@ import numpy as np
 from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions, run
 from .._memory.arrays import shape_error
-from .._robot.closures import law_of
+from .._robot.closures import Rigid, law_of
 from .gradients import step_vjp
 from .passes import world_step
 from .values import parameter_sizes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._robot.closures import Rigid
     from ..model import Model
     from ..typing import Array, ArrayLike
 

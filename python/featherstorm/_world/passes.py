@@ -9,7 +9,7 @@ import numpy as np
 from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions, tell_notices
 from .._memory.arguments import Arguments
-from .._robot.closures import law_of
+from .._robot.closures import Rigid, law_of
 from .._robot.steps import pass_count, zeros
 from ..symbols import symbols
 from .values import bound_values, check_bound, parameter_sizes
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .._memory.host_libraries import Library
-    from .._robot.closures import Rigid
     from ..model import Model
     from ..typing import Array, ArrayLike
     from .state import SolveQuantities

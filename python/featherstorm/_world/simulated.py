@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -193,12 +194,9 @@ class SimulatedWorld:
     ) -> Any:
         """Return quantities that follow from the state, (instances, size)."""
         if what not in self.kernels:
-            trace = _featherstorm.Trace()
-            try:
+            with closing(_featherstorm.Trace()) as trace:
                 x = WorldState.of(self.model, trace, symbols(trace.input("t", 1, True))[0], SolveQuantities(self.model))
                 trace.output("found", values_of(function(x), what, size))
-            finally:
-                trace.close()
             self.kernels[what] = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace), {}
         memory, view = self.array(size)
         sizes = {"q": self.model.nq, "v": self.model.nv, "act": self.model.n_act}
@@ -227,7 +225,7 @@ class SimulatedWorld:
         def pose(name: str) -> npt.NDArray[np.float64]:
             tail = (3, 3) if name.endswith("mat") else (3,)
             count = {"geom": m.ngeom, "site": m.nsite, "cam": m.ncam}[name.split("_")[0]]
-            flat = self.look(name, count * int(np.prod(tail)), lambda x: getattr(x.instance(), name)(), state, time)
+            flat = self.look(name, count * int(np.prod(tail)), lambda x: x.instance().field(name), state, time)
             return np.asarray(flat).astype(np.float64).reshape(self.instances, count, *tail)
 
         sizes = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _featherstorm, _fields
-from ..symbols import State, symbols, values_of
+from .._names import expect
+from ..symbols import State, Symbols, symbols, values_of
 from .values import compiled, field_of, number_of, parameter_sizes
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from .._fields.instance import Instance
     from ..model import Model
-    from ..symbols import Symbols
     from ..typing import Frame
 
     FieldFunction = Callable[[Instance], Any]
@@ -93,8 +94,7 @@ class SolveQuantities:
         if not self.functions:
             return None
         model = self.model
-        trace = _featherstorm.Trace()
-        try:
+        with closing(_featherstorm.Trace()) as trace:
             q, v = symbols(trace.input("q", model.nq)), symbols(trace.input("v", model.nv))
             act = symbols(trace.input("act", model.n_act) if model.n_act else [])
             ctrl = symbols(trace.input("ctrl", model.n_ctrl) if model.n_ctrl else [])
@@ -106,8 +106,6 @@ class SolveQuantities:
             read = [*SOLVED, *filter(_fields.constraints.is_reading, fields.given), *self.model.parameters]
             sizes = {name: int(np.size(fields.given.get(field_of(name), ()))) for name in read}
             self.taken = {name: size for name, size in sizes.items() if size}
-        finally:
-            trace.close()
         return trace
 
 
@@ -228,8 +226,7 @@ class WorldState(State):
 
 def contact_place(model: Model, name: str | int, kind: str | None) -> tuple[str, int]:
     """Return ("geom" or "body", number)."""
-    if kind not in (None, "geom", "body"):
-        raise ValueError(f"contact_force: kind is {kind!r}, expected 'geom' or 'body'")
+    expect(kind in (None, "geom", "body"), "contact_force: kind", repr(kind), "'geom' or 'body'")
     return number_of(model, kind or "geom", name, ("body",) if kind is None else ())
 
 

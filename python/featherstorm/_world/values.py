@@ -62,15 +62,8 @@ def number_of(model: Model, kind: str, name: str | int, others: tuple[str, ...] 
 def keyframe(model: Model, key: str | int) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     """Return a keyframe of the file: q, v, act, ctrl, poses of mocap bodies (mocap_pos, mocap_quat) and its time."""
     m, (_, k) = compiled(model), number_of(model, "key", key)
-    return {
-        "q": np.array(m.key_qpos[k]),
-        "v": np.array(m.key_qvel[k]),
-        "act": np.array(m.key_act[k]),
-        "ctrl": np.array(m.key_ctrl[k]),
-        "mocap_pos": np.array(m.key_mpos[k]),
-        "mocap_quat": np.array(m.key_mquat[k]),
-        "time": np.array(m.key_time[k]),
-    }
+    tables = {"q": "qpos", "v": "qvel", "act": "act", "ctrl": "ctrl", "mocap_pos": "mpos", "mocap_quat": "mquat"}
+    return {name: np.array(getattr(m, f"key_{table}")[k]) for name, table in {**tables, "time": "time"}.items()}
 
 
 MOCAP = ("mocap_pos", "mocap_quat")  # poses of mocap bodies: parameters here, part of the state in MuJoCo
@@ -255,21 +248,7 @@ def field(m: Any, table: str) -> npt.NDArray[Any]:
 
 def check_elements(first: Any, m: Any, k: int) -> None:
     """Raise ValueError where a model has other numbers of elements than the first one."""
-    for size in (
-        "nq",
-        "nv",
-        "nu",
-        "na",
-        "nbody",
-        "njnt",
-        "ngeom",
-        "nsite",
-        "neq",
-        "ntendon",
-        "nsensor",
-        "npair",
-        "nmocap",
-    ):
+    for size in "nq nv nu na nbody njnt ngeom nsite neq ntendon nsensor npair nmocap".split():
         if getattr(m, size) != getattr(first, size):
             raise ValueError(
                 f"from_mujoco: models[{k}] has {size} {getattr(m, size)}, models[0] has {getattr(first, size)}; models "

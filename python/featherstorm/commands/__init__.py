@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import warnings
 from typing import TYPE_CHECKING, TypeVar
@@ -12,7 +13,7 @@ from .. import loading
 from .._robot.urdf import UrdfWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..model import Model
 
@@ -76,6 +77,21 @@ def specialise(model: Model, ops: Sequence[str], dtype: str) -> bool:
         first = str(warning.message).splitlines()[0]
         print(f"note: {first}", file=sys.stderr)
     return done
+
+
+def refuse(options: argparse.Namespace, defaults: Mapping[str, object], why: str) -> None:
+    """Raise ValueError for an option without effect, one that differs from its default."""
+    for name, default in defaults.items():
+        if getattr(options, name, default) != default:
+            raise ValueError(f"--{name.replace('_', '-')} is for {why}")
+
+
+def expect_folder(option: str, path: str) -> str:
+    """Return the absolute path of a file to be written. Errors: FileNotFoundError where its folder is missing."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"--{option}: there is no folder {folder}")
+    return os.path.abspath(path)
 
 
 def table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> list[str]:

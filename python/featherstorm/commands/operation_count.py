@@ -83,16 +83,9 @@ def formula(model: Model, op: str) -> tuple[int, int] | None:
     factor, solve = (d1 + d2, d2), (2 * d1 + n, 2 * d1)
     by_inertia = (rnea[0] + crba[0] + factor[0] + solve[0], rnea[1] + crba[1] + factor[1] + solve[1])
     formulas = {
-        "rnea": rnea,
-        "bias": rnea,
-        "crba": crba,
-        "ltdl": factor,
-        "ltl": factor,
-        "solve": solve,
-        "mul": solve,
-        "aba": aba,
+        "rnea": rnea, "bias": rnea, "crba": crba, "ltdl": factor, "ltl": factor, "solve": solve, "mul": solve, "aba": aba,
         "fd": min(aba, by_inertia, key=sum),
-    }
+    }  # fmt: skip
     if n < 2 and op in ("rnea", "bias", "aba", "fd"):  # the formula is negative
         return None
     return formulas.get(op)

@@ -33,12 +33,13 @@ from . import (
     add_model_arguments,
     load,
     positive,
+    refuse,
     seconds,
     simulate_world,
     specialise,
     standing,
 )
-from .simulate_world import Controls, add_control_arguments, check_plot, draw
+from .simulate_world import Controls, Snapshot, add_control_arguments, check_plot, draw
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .simulate_world import Snapshot
 
 SAMPLE = 8  # number of instances to plot and check
 STROKE = 20  # steps between two updates of the progress bar
@@ -104,7 +104,12 @@ def main(options: argparse.Namespace) -> int:
     if run.pushes and run.pose is not None:
         standing.report(run.sim, run.pose, run.pushes)
     passive_check(run.sim.model, options, run.q, run.v)
-    agreement(run.sim, options)
+    reference = models.Model(run.sim.model.robot, threads=1, isa="base")
+    rows, errors = simulate_world.errors_of_step(run.sim, SAMPLE, reference, ignore="world")
+    if len(rows):
+        print(
+            f"agreement: one step of {len(rows)} instances is within {errors.max():.1e} of float64 kernels for any robot"
+        )
     finish(run, history, options)
     return 0
 
@@ -142,22 +147,23 @@ class Run:
 
 def begin(options: argparse.Namespace) -> Run:
     model = load(options)
+    of_engine = f"{options.dtype}, {model.threads} threads, {model.isa}"
+    heading = f"{model.name}: {options.instances} instances, nv {model.nv}, {of_engine}"
     if model.has_world and getattr(options, "ignore", None) != "world":
-        print(
-            f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, {model.isa}"
-        )
+        print(heading)
         sim, given = simulate_world.begin(model, options)
         return Run(sim, {}, None, None, np.array(sim.q), np.array(sim.v), given)
-    refuse_controls(options)
+    refuse(
+        options,
+        {"controls": "zero", "keyframe": -1, "law": "mujoco"},
+        f"the world of a model file, but {options.robot} runs without one",
+    )
     stance = stance_of(model, options)
     if options.dt is None:
         options.dt = 2e-3 if stance else 1e-3
     if stance:
         model = standing.on_feet(model, stance, not options.no_specialise)
-    print(
-        f"{model.name}: {options.instances} instances, nv {model.nv}, {options.dtype}, {model.threads} threads, "
-        f"{model.isa}"
-    )
+    print(heading)
     if not options.no_specialise:
         start = time.perf_counter()
         done = specialise(model, ["contact_step" if stance else "step"], options.dtype)
@@ -176,13 +182,6 @@ def begin(options: argparse.Namespace) -> Run:
         arguments["q_target"] = arguments["q_target"].astype(sim.dtype)
     sim.reset(q=q, v=v)
     return Run(sim, arguments, pushes, pose, q, v)
-
-
-def refuse_controls(options: argparse.Namespace) -> None:
-    """Raise ValueError for an option without effect."""
-    for name, otherwise in (("controls", "zero"), ("keyframe", -1), ("law", "mujoco")):
-        if getattr(options, name, otherwise) != otherwise:
-            raise ValueError(f"--{name} is for the world of a model file, but {options.robot} runs without one")
 
 
 def stance_of(model: models.Model, options: argparse.Namespace) -> standing.Stance | None:
@@ -293,26 +292,6 @@ def passive_check(model: models.Model, options: argparse.Namespace, q: npt.NDArr
         f"({sample} instances, no damping{', no floor' if model.nc else ''}, float64)"
         + ("; a smaller --dt or more --substeps brings it down" if np.nanmax(drift) > 0.05 else "")
     )
-
-
-def agreement(sim: Simulation, options: argparse.Namespace) -> None:
-    """Compare a step of a sample by the kernels in use with float64 kernels for any robot."""
-    good = np.flatnonzero(sim.status[:SAMPLE] == 0)
-    if len(good) == 0:
-        print("agreement: no finite instance in the sample")
-        return
-    q, v = sim.q[good], sim.v[good]
-    states = []
-    for model, dtype in (
-        (sim.model, sim.dtype),
-        (models.Model(sim.model.robot, threads=1, isa="base"), np.dtype("float64")),
-    ):
-        one = Simulation(model, len(good), options.dt, options.substeps, dtype=dtype, ignore="world")
-        one.reset(q=q.astype(dtype), v=v.astype(dtype))
-        one.step()
-        states.append((one.q.astype(np.float64), one.v.astype(np.float64)))
-    errors = [np.abs(x - y).max() / max(1.0, np.abs(y).max()) for x, y in zip(*states)]
-    print(f"agreement: one step of {len(good)} instances is within {max(errors):.1e} of float64 kernels for any robot")
 
 
 def normalised(model: models.Model, q: npt.NDArray[Any]) -> npt.NDArray[Any]:

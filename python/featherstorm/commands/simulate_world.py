@@ -10,6 +10,7 @@ import numpy as np
 from .._optional import matplotlib, matplotlib_figure, mujoco, pyplot
 from .._world.values import compiled
 from ..simulation import Simulation
+from . import expect_folder, refuse
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +26,7 @@ Snapshot: TypeAlias = "tuple[float, npt.NDArray[Any], npt.NDArray[Any], npt.NDAr
 
 def check_plot(path: str) -> None:
     """Raise ValueError for an invalid file before the simulation starts."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"--plot: there is no folder {folder}")
+    expect_folder("plot", path)
     if not os.path.splitext(path)[1]:
         raise ValueError(f"--plot: {path} has no ending such as .png, .svg or .pdf")
     matplotlib.use("Agg")
@@ -77,8 +76,6 @@ def draw(
 
 HOLD = 0.2  # time between changes of random controls [s]
 SPEED = 0.1  # size of random initial velocities [rad/s | m/s]
-# options that do not apply to a world
-OTHERS = ("drive", "no_specialise")
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,18 +115,10 @@ class Controls:
         self.count += 1
 
 
-def refuse(options: argparse.Namespace) -> None:
-    """Raise ValueError for an option without effect."""
-    for name in OTHERS:
-        if getattr(options, name) not in (None, False):
-            raise ValueError(
-                f"--{name.replace('_', '-')} is for robots without a world; --ignore world steps the tree of {options.robot} alone"
-            )
-
-
 def begin(model: Model, options: argparse.Namespace) -> tuple[Simulation, Controls]:
     """Make the simulation at the file's defaults or a keyframe, with small random differences between instances."""
-    refuse(options)
+    remedy = f"--ignore world steps the tree of {options.robot} alone"
+    refuse(options, {"drive": None, "no_specialise": False}, f"robots without a world; {remedy}")
     m = compiled(model)
     check_keyframe(m, options)
     substeps = options.substeps if options.dt is None or options.substeps > 1 else None
@@ -185,19 +174,29 @@ def report(sim: Simulation) -> None:
 
 def agreement(sim: Simulation, sample: int) -> None:
     """Compare a step of a sample with the same step in double precision."""
+    rows, errors = errors_of_step(sim, sample, sim.model, law=sim.law)
+    if len(rows):
+        print(
+            f"agreement: one step of {len(rows)} instances is within {np.median(errors):.1e} of double precision in the median, "
+            f"{errors.max():.1e} at most"
+        )
+
+
+def errors_of_step(sim: Simulation, sample: int, reference: Model, **options: Any) -> tuple[Any, npt.NDArray[Any]]:
+    """Return the finite instances of a sample, and the errors of a step of theirs beside the reference in double.
+
+    A sentence tells where no instance is finite.
+    """
     rows = np.flatnonzero(sim.status[:sample] == 0)
     if len(rows) == 0:
         print("agreement: no finite instance in the sample")
-        return
+        return rows, np.zeros(0)
     ends = []
-    for dtype in (sim.dtype, np.dtype("float64")):
-        one = Simulation(sim.model, len(rows), sim.dt, sim.substeps, dtype=dtype, law=sim.law)
+    for model, dtype in ((sim.model, sim.dtype), (reference, np.dtype("float64"))):
+        one = Simulation(model, len(rows), sim.dt, sim.substeps, dtype=dtype, **options)
         one.reset(q=np.asarray(sim.q)[rows].astype(dtype), v=np.asarray(sim.v)[rows].astype(dtype))
-        one.ctrl = np.asarray(sim.ctrl)[rows].astype(dtype)
+        if one._op == "world":
+            one.ctrl = np.asarray(sim.ctrl)[rows].astype(dtype)
         one.step()
         ends.append((one.q.astype(np.float64), one.v.astype(np.float64)))
-    errors = np.array([np.abs(x - y).max(axis=1) / max(1.0, np.abs(y).max()) for x, y in zip(*ends)]).max(axis=0)
-    print(
-        f"agreement: one step of {len(rows)} instances is within {np.median(errors):.1e} of double precision in the median, "
-        f"{errors.max():.1e} at most"
-    )
+    return rows, np.array([np.abs(x - y).max(axis=1) / max(1.0, np.abs(y).max()) for x, y in zip(*ends)]).max(axis=0)

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-ENDED = {
-    "return": "the return is reached",
-    "steps": "all steps are taken",
-    "minutes": "the time is over",
-}
+ENDED = {"return": "the return is reached", "steps": "all steps are taken", "minutes": "the time is over"}
 SHOWN = (  # columns with curves
     "return", "evaluation", "length", "fell", "kl", "clipped", "norm", "lost", "loss", "std", "rate", "entropy", "alpha",
 )  # fmt: skip

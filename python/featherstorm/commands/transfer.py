@@ -26,9 +26,9 @@ from tqdm import tqdm
 from .. import transfer, viewing
 from ..learning import Policy
 from ..transfer.conditions import Conditions, prepared
-from . import positive, seconds, share, table
+from . import expect_folder, positive, seconds, share, table
 from .simulate_world import check_plot
-from .view import command, load, size
+from .view import add_commands, add_video_arguments, load
 
 if TYPE_CHECKING:
     import argparse
@@ -44,9 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task", metavar="NAME", help="default: the policy's own")
     parser.add_argument("--episodes", type=positive, default=20, help="in each engine (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SEED, help="default: %(default)s")
-    parser.add_argument(
-        "--commands", nargs="+", type=command, metavar="VX,VY,WZ", help="of a velocity task [m/s, m/s, rad/s] (default: as it draws them)"
-    )  # fmt: skip
+    add_commands(parser, "a velocity task")
     parser.add_argument(
         "--within", type=share, default=0.05, help="of our return: beyond is exit code 1 (default: 0.05)"
     )
@@ -58,9 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--video", metavar="FILE", help="writes a video of an episode in MuJoCo, such as walk.mp4")
     parser.add_argument("--episode", type=int, default=0, help="of the video (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, help="of the video (default: the whole episode)")
-    parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
-    parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
-    parser.add_argument("--camera", metavar="NAME", help="of the video, one of the file's (default: goes along)")
+    add_video_arguments(parser, "goes along")
     parser.add_argument(
         "--plot", metavar="FILE", help="sweeps masses, friction, latency, pushes: a picture, such as .png"
     )
@@ -91,10 +87,8 @@ def check_files(options: argparse.Namespace) -> None:
     if not os.path.isfile(options.policy):
         raise FileNotFoundError(f"there is no file {options.policy}")
     for option in ("json", "csv", "markdown"):
-        path = getattr(options, option)
-        folder = os.path.dirname(os.path.abspath(path or "."))
-        if path and not os.path.isdir(folder):
-            raise FileNotFoundError(f"--{option}: there is no folder {folder}")
+        if path := getattr(options, option):
+            expect_folder(option, path)
     if options.plot:
         check_plot(options.plot)
     if options.video:
@@ -140,15 +134,6 @@ def write(found: Comparison, swept: Any, options: argparse.Namespace) -> None:
 
 def film(maker: Callable[[], Any], policy: Any, conditions: Conditions, options: argparse.Namespace) -> None:
     env = transfer.MujocoEnv(prepared(maker(), False, bool(conditions.commands)), converged=options.converged)
-    transfer.video.film(
-        options.video,
-        env,
-        policy,
-        conditions,
-        options.episode,
-        options.size,
-        options.fps,
-        options.camera,
-        options.seconds,
-    )
+    of_video = options.episode, options.size, options.fps, options.camera, options.seconds
+    transfer.video.film(options.video, env, policy, conditions, *of_video)
     print(f"video: {os.path.abspath(options.video)}")

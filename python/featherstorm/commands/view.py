@@ -27,12 +27,12 @@ from ..tasks.registry import make
 from ..transfer.conditions import HELD, check_commands, prepared, root_axes
 from ..transfer.episodes import check_policy
 from ..viewing.camera import follower
-from . import add_engine_arguments, add_model_arguments, positive, seconds
+from . import add_engine_arguments, add_model_arguments, positive, refuse, seconds
 from .simulate import add_run_arguments, begin, shape_file
 from .simulate_world import Controls, add_control_arguments, check_keyframe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..environment.batch import EnvBatch
     from ..environment.env import Env
@@ -110,9 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spacing", type=float, help="between robots [m]; 0: all in one place (default: as they need)")
     add_control_arguments(parser)
     parser.add_argument("--task", metavar="NAME", help="of a policy (default: its own)")
-    parser.add_argument(
-        "--commands", nargs="+", type=command, metavar="VX,VY,WZ", help="of a policy that follows velocities [m/s, m/s, rad/s] (default: as its task draws them)"
-    )  # fmt: skip
+    add_commands(parser, "a policy that follows velocities")
     add_run_arguments(parser)
     parser.add_argument("--speed", type=seconds, default=1.0, help="beside the clock (default: %(default)s)")
     parser.add_argument("--seconds", type=seconds, help="of simulation (default: 5 for a video, else until Ctrl-C)")
@@ -120,11 +118,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public", action="store_true", help="whoever reaches the port may see and steer the page")
     parser.add_argument("--no-browser", action="store_true", help="only says where the page is")
     parser.add_argument("--video", metavar="FILE", help="writes a video, such as robots.mp4, in place of the page")
-    parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
-    parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
-    parser.add_argument("--camera", metavar="NAME", help="of the video, one of the file's (default: sees everything)")
+    add_video_arguments(parser, "sees everything")
     parser.add_argument("--device", default="cpu", help="default: %(default)s")
     add_engine_arguments(parser)
+
+
+def add_commands(parser: argparse.ArgumentParser, follower: str) -> None:
+    said = f"of {follower} [m/s, m/s, rad/s] (default: as its task draws them)"
+    parser.add_argument("--commands", nargs="+", type=command, metavar="VX,VY,WZ", help=said)
+
+
+def add_video_arguments(parser: argparse.ArgumentParser, camera: str) -> None:
+    parser.add_argument("--size", type=size, default=(640, 480), metavar="WxH", help="of the video (default: 640x480)")
+    parser.add_argument("--fps", type=positive, default=30, help="frames a second of the video (default: %(default)s)")
+    parser.add_argument("--camera", metavar="NAME", help=f"of the video, one of the file's (default: {camera})")
 
 
 def size(text: str) -> tuple[int, int]:
@@ -139,7 +146,10 @@ def main(options: argparse.Namespace) -> None:
     if options.video:
         viewing.check_video(options.video, *options.size)
     kind, begin_kind = kind_of(options.robot)
-    refuse(options, {*KINDS, "the page" if options.video else "a video"} - {kind})
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    for other in sorted({*KINDS, "the page" if options.video else "a video"} - {kind}):
+        refuse(options, {name: parser.get_default(name) for name in ONLY[other]}, other)
     simulation, step = begin_kind(options)
     file = shape_file(options) if begin_kind is begin_robot else None
     where: dict[str, Any] = {"spacing": options.spacing, "file": file}
@@ -174,16 +184,6 @@ def kind_of(robot: str) -> tuple[str, Callable[[argparse.Namespace], tuple[Any, 
     if name.endswith((".xml", ".mjcf")):
         return "an MJCF file", begin_batch
     return "a robot that is not an MJCF file's", begin_robot
-
-
-def refuse(options: argparse.Namespace, others: Iterable[str]) -> None:
-    """Raise ValueError for an option without effect."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    for other in sorted(others):
-        for name in ONLY[other]:
-            if getattr(options, name) != parser.get_default(name):
-                raise ValueError(f"--{name.replace('_', '-')} is for {other}")
 
 
 def step_time(simulation: Any) -> float:

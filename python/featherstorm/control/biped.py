@@ -10,7 +10,7 @@ import numpy as np
 from .. import loading
 from ..rollout import Rollout
 from ..tasks.velocity_robots import FLOOR, decorate, g1_spec, hinges, solids
-from .task import Plant, Task
+from .task import Plant, Run, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .._world.state import WorldState as State
     from ..symbols import Symbols
     from ..typing import Doubles as Array
-    from .task import Run
 
 
 SIDES = {"left": 1.0, "right": -1.0}  # and the sign of their y

@@ -12,13 +12,12 @@ from .. import viewing
 from ..planning import PlanningError
 from ..viewing.camera import follower
 from ..viewing.scene import Scene
-from .task import Run as Run
+from .task import Plant, Run as Run, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..typing import Doubles as Array
-    from .task import Plant, Task
 
 
 SETTLED = 2.0  # errors count from this time on [s]

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from .. import loading
+from .._names import expect
 from .._robot.closures import Contact
 from .._robot.urdf import UrdfWorld
 from ..rollout import Rollout
@@ -104,11 +105,9 @@ class QuadrupedTask(Task):
     ) -> None:
         super().__init__(**options)
         name = type(self).__name__
-        if robot not in self.robots:
-            raise ValueError(f"{name}: robot is {robot!r}, expected {' or '.join(self.robots)}")
+        expect(robot in self.robots, f"{name}: robot", repr(robot), f"{' or '.join(self.robots)}")
         models = self.models if robot == "go2" else ("file",)
-        if model not in models:
-            raise ValueError(f"{name}: model is {model!r}, expected {' or '.join(map(repr, models))} for a {robot}")
+        expect(model in models, f"{name}: model", repr(model), f"{' or '.join(map(repr, models))} for a {robot}")
         self.name, self.robot = robot, ROBOTS[robot]
         stance, effort = np.array(self.robot.stance), np.array(self.robot.effort)
         lower, upper = self.bounds or (stance - BELOW, stance + ABOVE)

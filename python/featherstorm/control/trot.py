@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import mujoco
 import numpy as np
 
-from .quadruped import LEGS, QuadrupedTask
+from .quadruped import LEGS, QuadrupedTask, Robot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..symbols import State, Symbols
-    from .quadruped import Robot
     from .task import Plant
 
 PHASES = {"FL": 0.0, "RR": 0.0, "FR": 0.5, "RL": 0.5}  # diagonal legs move together

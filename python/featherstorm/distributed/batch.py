@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._memory.arrays import mask_of
+from .._names import expect
 from .._optional import ray
 from ..environment.collecting import Collected
 from ..environment.recording import STEP, observation
 from ..learning.evaluation import Evaluation
-from ..learning.ppo import PPO
-from .share import message_of
+from ..learning.ppo import PPO, Chunks, Sums
+from .share import Call, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from ..environment.collecting import Policy
     from ..environment.task import Task
     from ..learning.acting import Moments
-    from ..learning.ppo import Chunks, Sums
     from ..learning.settings import Settings
-    from .share import Call
 
     Arrays = dict[str, npt.NDArray[Any]]
 
@@ -51,8 +50,7 @@ class ShardedBatch:
     ) -> None:
         self.local = task.batch(1, seed, dtype=dtype)  # type: ignore[attr-defined]
         self.workers, self.task, self.num_envs, self.seed = workers, task, int(num_envs), seed
-        if num_envs < 1:
-            raise ValueError(f"{type(task).__name__}: num_envs is {num_envs}, expected 1 or more")
+        expect(num_envs >= 1, f"{type(task).__name__}: num_envs", num_envs, "1 or more")
         self.bounds = tuple(range(self.num_envs + 1)) if bounds is None else tuple(bounds)
         self.recording, self.groups, self.terms = self.local.recording, self.local.groups, self.local.terms
         self.options = {"seed": seed, "dtype": np.dtype(dtype).name}
@@ -196,8 +194,7 @@ class DistributedPPO(PPO):
     env: ShardedBatch  # type: ignore[assignment]
 
     def __init__(self, env: ShardedBatch, settings: Settings, seed: int = 0, threads: int | None = None) -> None:
-        if settings.algorithm != "ppo":
-            raise ValueError(f"Workers: algorithm is {settings.algorithm}, expected ppo")
+        expect(settings.algorithm == "ppo", "Workers: algorithm", settings.algorithm, "ppo")
         super().__init__(env, settings, seed, threads)  # type: ignore[arg-type]
 
     def iteration(self) -> dict[str, Any]:

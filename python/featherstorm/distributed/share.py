@@ -17,7 +17,7 @@ from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
 from .._optional import ray
 from ..learning.evaluation import Evaluation
-from ..learning.ppo import PPO
+from ..learning.ppo import PPO, Chunks, Sums
 from ..noise import Noise
 from ..planning import PredictiveSampling
 from ..rollout import Rollout
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from ..environment.collecting import Collected, Policy
     from ..environment.task import Task
-    from ..learning.ppo import Chunks, Sums
     from ..learning.settings import Settings
     from ..planning import Planner
     from ..typing import Array

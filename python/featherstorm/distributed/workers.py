@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from .._optional import ray
@@ -21,8 +22,6 @@ from .share import Call, ShardedSamples, Share, size_of, software
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from typing_extensions import Self
 
     from ..environment.task import Task
     from ..learning.settings import Settings
@@ -37,7 +36,7 @@ class Fewer(Exception):
     """A worker was lost without a replacement."""
 
 
-class Workers:
+class Workers(AbstractContextManager["Workers"]):
     """Workers of a Ray cluster.
 
     count      number of workers; "auto": one for each machine of the cluster
@@ -58,7 +57,7 @@ class Workers:
     def __init__(
         self, count: int | str = "auto", *, address: str | None = None, patience: float = 60.0, limit: float = 600.0
     ) -> None:
-        if count != "auto" and (not isinstance(count, int) or count < 1):
+        if not (count == "auto" or (isinstance(count, int) and count >= 1)):
             raise ValueError(f"Workers: count is {count!r}, expected auto, or a number of 1 or more")
         self.count, self.patience, self.limit = count, patience, limit
         os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # on a busy machine; read when ray is imported
@@ -77,9 +76,6 @@ class Workers:
 
     def __repr__(self) -> str:
         return f"<featherstorm.distributed.Workers: {len(self.actors)} workers, {self.retries} retries>"
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -121,10 +117,9 @@ class Workers:
         """Return the number of workers for `most` chunks."""
         if self.count == "auto":
             return max(1, min(len(self.machines), most))
-        if int(self.count) > most:
+        if not (int(self.count) <= most):
             raise ValueError(
-                f"Workers: count is {self.count}, expected at most {most}, the chunks of the run; the setting `chunks` "
-                "changes them"
+                f"Workers: count is {self.count}, expected at most {most}, the chunks of the run; the setting `chunks` changes them"
             )
         return int(self.count)
 

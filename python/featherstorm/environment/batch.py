@@ -11,10 +11,10 @@ from .. import _featherstorm
 from .._evaluation.evaluation import tell_notices
 from .._memory.arguments import Call, engine_in
 from .._memory.arrays import mask_of, refuse_pickle, to_numpy
-from .._memory.host_libraries import NUMPY, host_library, named_library
-from .._names import Fixed
+from .._memory.host_libraries import NUMPY, Library, host_library, named_library
+from .._names import Fixed, expect, expect_one_of, expect_shape
 from .._robot.steps import no_world
-from .._world.passes import Reporter
+from .._world.passes import Reporter, WorldReport
 from ..device import HOST, device_name, device_number, place
 from .collecting import Collected, collect
 from .draws import columns_of
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from .._memory.host_libraries import Library
-    from .._world.passes import WorldReport
     from ..typing import Array
     from .collecting import Policy
     from .gradients import PullBack
@@ -115,15 +113,12 @@ class EnvBatch(Fixed):
         kernels: those of another batch of the task with its dtype, autoreset and threads.
         """
         name = type(task).__name__
-        if int(num_envs) != num_envs or num_envs < 1:
-            raise ValueError(f"{name}: num_envs is {num_envs}, expected 1 or more")
-        if int(first) != first or not 0 <= first <= MOST_ENVS - num_envs:
+        expect(int(num_envs) == num_envs >= 1, f"{name}: num_envs", num_envs, "1 or more")
+        if not (int(first) == first and 0 <= first <= MOST_ENVS - num_envs):
             raise ValueError(
-                f"{name}: first is {first}, expected a whole number from 0 to {MOST_ENVS - num_envs}, as the numbers of "
-                "environments have 32 bits"
+                f"{name}: first is {first}, expected a whole number from 0 to {MOST_ENVS - num_envs}, as the numbers of environments have 32 bits"
             )
-        if autoreset not in AUTORESET:
-            raise ValueError(f"{name}: autoreset is {autoreset!r}, expected one of {', '.join(AUTORESET)}")
+        expect_one_of(f"{name}: autoreset", autoreset, AUTORESET)
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"{name}: dtype is {self.dtype}, expected float32 or float64")
@@ -246,8 +241,7 @@ class EnvBatch(Fixed):
         if call.library.device != self.library.device:
             raise ValueError(f"step: actions is on {place(call.library.device)}, expected {place(self.library.device)}")
         shape = tuple(given.shape)
-        if shape != (self.num_envs, r.actions):
-            raise ValueError(f"step: actions has shape {shape}, expected {(self.num_envs, r.actions)}")
+        expect_shape("step: actions", shape, (self.num_envs, r.actions))
         if call.dtype != self.dtype:
             given = call.library.cast(given, "step", "actions", self.dtype)
         # of the previous step
@@ -287,10 +281,8 @@ class EnvBatch(Fixed):
         random numbers, networks by loops); then kernels run one after the other. Weights are numbers on the CPU.
         Requires autoreset="same_step".
         """
-        if self.autoreset != "same_step":
-            raise ValueError(f"collect: autoreset is {self.autoreset!r}, expected 'same_step'")
-        if int(steps) != steps or steps < 1:
-            raise ValueError(f"collect: steps is {steps}, expected 1 or more")
+        expect(self.autoreset == "same_step", "collect: autoreset", repr(self.autoreset), "'same_step'")
+        expect(int(steps) == steps >= 1, "collect: steps", steps, "1 or more")
         self.check_begun("collect")
         return collect(self, int(steps), policy, weights or {}, finals, keep)
 

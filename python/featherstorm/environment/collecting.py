@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -72,8 +73,7 @@ class Collecting:
         self.stage = self.record(recording, policy)
 
     def record(self, recording: Recording, policy: Policy) -> Stage:
-        trace = _featherstorm.Trace()
-        try:
+        with closing(_featherstorm.Trace()) as trace:
             self.weights = Weights(trace, self.shapes)
             rng = Draws(trace, DRAWN)
             obs = {group: symbols(trace.input(observation(group), n)) for group, n in recording.groups.items()}
@@ -86,8 +86,6 @@ class Collecting:
                 values = values_of(value, f"policy: {name}", size)
                 self.sizes[name] = len(values)
                 trace.output(ACTION if name == ACTION_NAME else told(name), values)
-        finally:
-            trace.close()
         draws = (("policy", DRAWN, rng.count),) if rng.count else ()
         return Stage(trace, [], draws=draws, networks=tuple(self.weights._networks))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._evaluation.groups import Groups, Together
 from .._memory.arrays import mask_of, refuse_pickle, to_numpy
-from .._names import Fixed
+from .._names import Fixed, expect, expect_shape
 from ..device import HOST, device_number
 from ..symbols import symbols, values_of
 from .batch import EnvBatch
@@ -114,13 +114,8 @@ class EnvFleet(Fixed):
         if not sizes:
             raise ValueError("fleet: there are no groups, expected (task, num_envs) for each")
         self._spread = Groups(sizes)
-        self.num_envs, self.rows, self.first, self.dtype = (
-            self._spread.total,
-            self._spread.rows,
-            int(first),
-            np.dtype(dtype),
-        )
-        self.tag, self.autoreset = bool(tag), autoreset
+        self.num_envs, self.rows = self._spread.total, self._spread.rows
+        self.first, self.dtype, self.tag, self.autoreset = int(first), np.dtype(dtype), bool(tag), autoreset
         self.batches: tuple[EnvBatch, ...] = tuple(
             made[k].resized(n, seed, first + rows.start)
             if made is not None
@@ -188,8 +183,7 @@ class EnvFleet(Fixed):
         """Return which numbers of an observation exist, (B, n); group "action": which numbers of an action."""
         if group == "action":
             return self._spread.mask([batch.recording.actions for batch in self.batches])
-        if group not in self.groups:
-            raise ValueError(f"mask: group is {group!r}, expected one of {shown([*self.groups, 'action'])}")
+        expect(group in self.groups, "mask: group", repr(group), f"one of {shown([*self.groups, 'action'])}")
         found = np.zeros((self.num_envs, self.groups[group]), bool)
         for batch, rows in zip(self.batches, self.rows):
             found[rows, : batch.groups[group]] = True
@@ -231,8 +225,7 @@ class EnvFleet(Fixed):
     def step(self, actions: npt.ArrayLike) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         """Advance by a control step: (obs, reward, terminated, truncated, info). actions (B, m)."""
         a = to_numpy(actions, "step", "actions", self.dtype)
-        if a.shape != (self.num_envs, self.recording.actions):
-            raise ValueError(f"step: actions has shape {a.shape}, expected {(self.num_envs, self.recording.actions)}")
+        expect_shape("step: actions", a.shape, (self.num_envs, self.recording.actions))
         parts = []
         for batch, rows, scale in zip(self.batches, self.rows, self._scales):
             part = a[rows, : batch.recording.actions]
@@ -345,7 +338,7 @@ class EnvFleet(Fixed):
 
     def resized(self, num_envs: int, seed: int = 0, first: int = 0) -> EnvFleet:
         """Return a fleet of other environments in the same proportions, with the same kernels."""
-        if num_envs < len(self.batches):
+        if not (num_envs >= len(self.batches)):
             raise ValueError(
                 f"resized: num_envs is {num_envs}, expected {len(self.batches)} or more, one of each group"
             )

@@ -12,12 +12,11 @@ from .._robot.steps import step_op
 from .._world.passes import refuse_law, solver
 from .._world.values import clear_same_frames
 from ..model import Model
-from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording
+from .recording import DONE, FUNCTIONS, MASK, PENDING, Recording, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .recording import Stage
     from .task import Task
 
 # the mask of environments whose episodes begin again within a step

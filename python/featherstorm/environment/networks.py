@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from .._names import expect
 from ..symbols import Symbols, symbols, values_of
 
 if TYPE_CHECKING:
@@ -173,12 +174,9 @@ def mlp(
         activation = "tanh"
     if isinstance(activation, str) and activation not in ACTIVATIONS:
         raise ValueError(f"mlp: activation is {activation!r}, expected {', '.join(ACTIVATIONS)} or a function")
-    if form not in FORMS:
-        raise ValueError(f"mlp: form is {form!r}, expected {', '.join(FORMS)}")
-    if layers < 1:
-        raise ValueError(f"mlp: layers is {layers}, expected 1 or more")
-    if not clip > 0:
-        raise ValueError(f"mlp: clip is {clip}, expected above 0")
+    expect(form in FORMS, "mlp: form", repr(form), f"{', '.join(FORMS)}")
+    expect(layers >= 1, "mlp: layers", layers, "1 or more")
+    expect(clip > 0, "mlp: clip", clip, "above 0")
     values = values_of(obs, f"mlp: input of {name}")
     sizes = [len(values)]
     names = [f"{normaliser}_mean", f"{normaliser}_rate"] if normaliser else []

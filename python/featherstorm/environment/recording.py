@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,12 +153,11 @@ class Recording:
         return Stage(trace, [])
 
     def record_pass(self) -> Stage:
-        trace = _featherstorm.Trace()
-        a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
         swaps: list[tuple[str, str]] = []
         drive = "ctrl" if self.world else "tau"
-        x, m, found = None, None, a
-        try:
+        x, m = None, None
+        with closing(_featherstorm.Trace()) as trace:
+            found = a = symbols(trace.input(TAKEN, self.actions) if self.actions else [])
             if self.env.actuate is not None or self.env.adapt is not None:
                 m = self.memory(trace)
                 x = self.state(trace, symbols(trace.input(STEP, 1))[0], has_ctrl=False)
@@ -170,15 +170,13 @@ class Recording:
             if m is not None and is_changed(m):
                 self.keep(trace, numbers_of(m), swaps)
             trace.output(drive, values_of(found, f"actuate: {drive}", self.driven))
-        finally:
-            trace.close()
         return Stage(trace, swaps)
 
     def finish(self) -> Stage:
         """Return the stage of terminations, rewards, `after`, and observations."""
-        env, trace = self.env, _featherstorm.Trace()
+        env = self.env
         swaps: list[tuple[str, str]] = []
-        try:
+        with closing(_featherstorm.Trace()) as trace:
             steps = symbols(trace.input(STEP, 1))[0] + 1.0
             x, m = self.state(trace, steps), self.memory(trace)
             was = numbers_of(m)
@@ -211,23 +209,15 @@ class Recording:
             numbers = [chosen(fine, new, was[k]) if k in kept else new for k, new in enumerate(numbers_of(m))]
             self.keep(trace, values_of(tuple(numbers), "memory"), swaps)
             sums = symbols(trace.input(SUMS, 1 + len(terms))) + symbols(values_of((reward, *terms), "reward"))
-            for name, value in (
-                (after_of(STEP), steps),
-                (REWARD, reward),
-                (TERMINATED, terminated),
-                (TRUNCATED, truncated),
-                (DONE, done),
-                (LOST, np.where(fine, 0.0, 1.0)),
-                (after_of(SUMS), sums),
-                (LAST_RETURN, sums[0]),
-                (LAST_LENGTH, steps),
-                (LAST_TERMS, sums[1:]),
-            ):
+            told = {
+                after_of(STEP): steps, REWARD: reward, TERMINATED: terminated, TRUNCATED: truncated, DONE: done,
+                LOST: np.where(fine, 0.0, 1.0), after_of(SUMS): sums, LAST_RETURN: sums[0], LAST_LENGTH: steps,
+                LAST_TERMS: sums[1:],
+            }  # fmt: skip
+            for name, value in told.items():
                 if numbers := values_of(value, name):
                     trace.output(name, numbers)
             swaps += [(STEP, after_of(STEP)), (SUMS, after_of(SUMS))]
-        finally:
-            trace.close()
         drawn = tuple((name, f"env_draw_{name}", d.count) for name, d in draws.items() if d.count)
         return Stage(trace, swaps, draws=drawn)
 
@@ -236,9 +226,9 @@ class Recording:
 
         randomises: whether parameters are drawn.
         """
-        env, model, trace = self.env, self.model, _featherstorm.Trace()
+        env, model = self.env, self.model
         swaps: list[tuple[str, str]] = []
-        try:
+        with closing(_featherstorm.Trace()) as trace:
             rng = Draws(trace, "env_draw_reset")
             zeros: list[Any] = [0.0] * self.size
             kept = self.kept()
@@ -265,8 +255,6 @@ class Recording:
                 if len(value):
                     trace.output(after_of(name), values_of(value, name))
                     swaps.append((name, after_of(name)))
-        finally:
-            trace.close()
         drawn = (("reset", "env_draw_reset", rng.count),) if rng.count else ()
         return Stage(trace, swaps, needed, drawn)
 

@@ -11,21 +11,20 @@ from .. import _featherstorm, _fields
 from .._optional import mujoco
 from .._world.state import SolveQuantities, WorldState, contact_place
 from .._world.values import compiled, number_of
-from ..symbols import bare, symbols, values_of
+from ..symbols import Symbols, bare, symbols, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._fields.instance import Instance
     from ..model import Model
-    from ..symbols import Symbols
     from ..typing import Names
 
 
 def cast(x: Any, point: Any, direction: Any, geoms: Sequence[str | int], far: float) -> Any:
     """Cast a ray; see EnvironmentState.ray."""
     m, fields = compiled(x.model), x.instance()
-    position, turn, sizes = fields.geom_xpos(), fields.geom_xmat(), fields.of("geom_size")
+    position, turn, sizes = fields.field("geom_xpos"), fields.field("geom_xmat"), fields.of("geom_size")
     p, v = np.asarray(point, object), np.asarray(direction, object)
     if p.shape != (3,) or v.shape != (3,):
         raise ValueError(f"x.ray: point has shape {p.shape}, direction {v.shape}, expected (3,) each")
@@ -72,17 +71,17 @@ class EnvironmentState(WorldState):
     def field(self, name: str) -> Any:
         shape = self.shape_of(name)
         if is_of_forces(name):
-            found = self.quantity(f"field_{name}", math.prod(shape), lambda fields: getattr(fields, name)())
+            found = self.quantity(f"field_{name}", math.prod(shape), lambda fields: fields.field(name))
         else:
-            found = symbols(values_of(getattr(self.instance(), name)(), name, math.prod(shape)))
+            found = symbols(values_of(self.instance().field(name), name, math.prod(shape)))
         return found.reshape(shape)
 
     def left(self, name: str) -> Any:
         shape, size = self.shape_of(name), math.prod(self.shape_of(name))
         self.check_solved()
         if self.begins:
-            return self.found(size, lambda fields: getattr(fields, name)()).reshape(shape)
-        array = self.at_last_stage.add(f"left_{name}", size, lambda fields: getattr(fields, name)())
+            return self.found(size, lambda fields: fields.field(name)).reshape(shape)
+        array = self.at_last_stage.add(f"left_{name}", size, lambda fields: fields.field(name))
         return self.input(array, size).reshape(shape)
 
     def ray(self, point: Any, direction: Any, geoms: Names | Sequence[int], far: float = 100.0) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _featherstorm
 from .._memory.arrays import check_memory
-from .._memory.host_libraries import NUMPY
+from .._memory.host_libraries import NUMPY, Library
 from .._memory.named_buffers import Columns, NamedBuffers
 from ..device import DeviceArray
 from .recording import (
@@ -22,6 +22,7 @@ from .recording import (
     TERMINATED,
     TERMS,
     TRUNCATED,
+    Recording,
     final,
     metric,
     observation,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
-
-    from .._memory.host_libraries import Library
-    from .recording import Recording
 
     Bound = list[tuple[str, Any, int, int, bool]]  # arrays of a sequence (_featherstorm.Sequence.run)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .._names import expect
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,12 +30,6 @@ def on_one_thread(function: F) -> F:
             return function(*arguments, **options)
 
     return cast("F", limited)
-
-
-def expect(holds: object, label: str, value: object, expected: str) -> None:
-    """Raise ValueError unless a condition on an argument holds. `label` is "caller: argument"."""
-    if not holds:
-        raise ValueError(f"{label} is {value}, expected {expected}")
 
 
 def positive(label: str, values: npt.ArrayLike, n: int, *, infinite: bool = False) -> Floats:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._names import expect
 from ..planning import CEM
-from .base import base_parameters, chosen, regressor
-from .checks import expect, on_one_thread, positive
+from .base import Columns, base_parameters, chosen, regressor
+from .checks import on_one_thread, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..typing import Doubles as Floats
-    from .base import Columns
 
 FINER = 4  # limits are checked at so many times between two that are evaluated
 PENALTY = 1e3  # of a motion that is not allowed, on the logarithm of the condition number

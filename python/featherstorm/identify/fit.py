@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._names import expect
 from .._world.values import with_inputs
 from ..operations import difference, integrate
 from ..planning import CEM
 from ..rollout import Rollout
-from .checks import expect, on_one_thread, positive
+from .checks import on_one_thread, positive
 from .levenberg import Solution, solve
 from .logs import Log, LogNoise, Number, Numbers, Segments
 
@@ -106,17 +107,9 @@ def fit(
     S = len(simulation.segments.x0)
     first = np.zeros((S, 2 * model.nv if starts else 0))
     found = solve(
-        simulation.residuals,
-        x,
-        chosen.lower,
-        chosen.upper,
-        chosen.scale,
-        first,
-        step=step,
-        iterations=iterations,
-        tolerance=tolerance,
-        robust=robust,
-    )
+        simulation.residuals, x, chosen.lower, chosen.upper, chosen.scale, first, step=step, iterations=iterations,
+        tolerance=tolerance, robust=robust,
+    )  # fmt: skip
     rank, spread = deviations(found, chosen, simulation.count)
     final = chosen.values(found.x)
     names = [number.name for number in numbers]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._names import expect
 from ..operations import rnea
-from .base import BaseParameters, base_parameters, chosen, driven, regressor
-from .checks import expect, finite, on_one_thread, positive, rows_of
+from .base import BaseParameters, Columns, base_parameters, chosen, driven, regressor
+from .checks import finite, on_one_thread, positive, rows_of
 from .parameters import from_pseudo_inertia, inertial_parameters, nearest_physical, pseudo_inertia, with_inertias
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..typing import Doubles as Floats
-    from .base import Columns
 
 STEPS = 200  # most Newton steps
 BASIS = np.zeros((10, 4, 4))  # orthonormal, of the symmetric matrices
@@ -106,8 +106,7 @@ def minimise(problem: Problem, regularisation: float) -> tuple[Floats, Floats]:
     Newton's method for w data + regularisation divergence; the weight w of the data grows to 1, so that each stage
     begins near its minimum.
     """
-    if not regularisation > 0:
-        raise ValueError(f"inertias: regularisation is {regularisation}, expected a positive number")
+    expect(regularisation > 0, "inertias: regularisation", regularisation, "a positive number")
     y = np.zeros(problem.B.shape[1])
     w = min(1.0, regularisation * len(y) / max(problem.data(y), 1e-300))
     divergence, gradient, factor = problem.divergence(y)

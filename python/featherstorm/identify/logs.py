@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import _featherstorm
+from .._names import expect, expect_shape
 from .._world.values import number_of
 from ..operations import difference
-from .checks import expect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +95,7 @@ def checked(rollout: Rollout, log: Log, k: int) -> list[Floats]:
     widths = {"q": model.nq, "v": model.nv, "u": u.shape[-1] if u.ndim else 0, "act": model.n_act if act.size else 0}
     for name, x in found.items():
         shape = (max(rows - 1, 0) if name == "u" else rows, widths.get(name, x.shape[-1] if x.ndim else 0))
-        if x.shape != shape:
-            raise ValueError(f"fit: {name} of log {k} has shape {x.shape}, expected {shape}")
+        expect_shape(f"fit: {name} of log {k}", x.shape, shape)
         bad = ~np.isfinite(x).all(axis=1)
         if bad.any():
             raise ValueError(
@@ -148,8 +147,7 @@ class Number:
         """Return the indices of its entries in the flat table. Errors: ValueError for unknown names."""
         shape = _featherstorm.parameter_shape(model.robot, self.table)
         columns = shape[1] if len(shape) == 2 else 1
-        if not 0 <= self.column < columns:
-            raise ValueError(f"{self.name}: column is {self.column}, expected 0 to {columns - 1}")
+        expect(0 <= self.column < columns, f"{self.name}: column", self.column, f"0 to {columns - 1}")
         if self.at is None:
             rows = list(range(shape[0]))
         else:
@@ -161,8 +159,7 @@ class Number:
 def rows_of(model: Model, table: str, at: str | int, count: int) -> list[int]:
     """Return the rows of a table that belong to a name."""
     if not isinstance(at, str):
-        if not 0 <= int(at) < count:
-            raise ValueError(f"{table}: row is {at}, expected 0 to {count - 1}")
+        expect(0 <= int(at) < count, f"{table}: row", at, f"0 to {count - 1}")
         return [int(at)]
     prefix = table.partition("_")[0]
     if table in OF_BODIES:
@@ -301,8 +298,7 @@ def differentiate(
         raise ValueError(f"differentiate: {bad.sum()} rows of q are not finite, first row {np.flatnonzero(bad)[0]}")
     if tau is not None:
         tau = np.asarray(tau, float)
-        if tau.shape != (len(q), model.nv):
-            raise ValueError(f"differentiate: tau has shape {tau.shape}, expected {(len(q), model.nv)}")
+        expect_shape("differentiate: tau", tau.shape, (len(q), model.nv))
     if cutoff is not None:
         q = continuous(model, q)
         q = low_pass(q, dt, cutoff)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..environment.collecting import mlp, normal_action
+from ..environment.collecting import Collected, mlp, normal_action
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..environment.batch import EnvBatch
-    from ..environment.collecting import Collected
     from ..typing import NumpyArray as Array
     from .network import Network
 

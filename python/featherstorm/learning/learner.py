@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..environment.mirror import SCALAR, Mirror, joined
-from .acting import Actor, Normaliser, moments_of
-from .evaluation import evaluate
+from .acting import Actor, Moments, Normaliser, moments_of
+from .evaluation import Evaluation, evaluate
 from .network import Adam, Network, made_alike, of_layers, orthogonal
 from .policy import Policy
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..environment.collecting import Collected
     from ..typing import NumpyArray as Array
-    from .acting import Moments
-    from .evaluation import Evaluation
     from .settings import Settings
 
 
@@ -250,11 +248,8 @@ class Learner:
             x.count = float(arrays[f"{name}/count"])
         into(self.discounted, arrays["discounted"], "discounted")
         into(self.episode_return, arrays["episode_return"], "episode_return")
-        self.steps, self.iterations, self.rate = (
-            int(numbers["steps"]),
-            int(numbers["iterations"]),
-            float(numbers["rate"]),
-        )
+        self.steps, self.iterations = int(numbers["steps"]), int(numbers["iterations"])
+        self.rate = float(numbers["rate"])
         for (_, adam), t in zip(self.adams, numbers["updates"], strict=True):
             adam.t = int(t)
         self.rng.bit_generator.state = numbers["rng"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._names import expect_one_of, expect_shape
 from .._optional import onnx
 from ..environment.networks import LEARNT
 from .acting import LIMIT, normalised, rate_of
@@ -112,8 +113,7 @@ class Policy:
         settings: Mapping[str, Any] | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
-        if activation not in LEARNT:
-            raise ValueError(f"Policy: activation is {activation!r}, expected one of {', '.join(LEARNT)}")
+        expect_one_of("Policy: activation", activation, LEARNT)
         self.network = Network([np.array(w, np.float32) for w in weights], activation)
         self.mean, self.variance, self.log_std, self.low, self.high = (
             np.array(x, np.float32) for x in (mean, variance, log_std, low, high)
@@ -149,12 +149,10 @@ class Policy:
             )
         n, *_, m = sizes = self.sizes
         for k in range(len(w) // 2):
-            if w[2 * k].shape != (sizes[k + 1], sizes[k]):
-                raise ValueError(f"Policy: W_{k} has shape {w[2 * k].shape}, expected {(sizes[k + 1], sizes[k])}")
+            expect_shape(f"Policy: W_{k}", w[2 * k].shape, (sizes[k + 1], sizes[k]))
         expected = {"mean": n, "variance": n, "log_std": m, "low": m, "high": m}
         for name, size in expected.items():
-            if getattr(self, name).shape != (size,):
-                raise ValueError(f"Policy: {name} has shape {getattr(self, name).shape}, expected {(size,)}")
+            expect_shape(f"Policy: {name}", getattr(self, name).shape, (size,))
         for name, x in [("weights", x) for x in w] + [(x, getattr(self, x)) for x in ("mean", "variance", "log_std")]:
             if not np.isfinite(x).all():
                 raise ValueError(f"Policy: {name} has numbers that are not finite")
@@ -200,7 +198,7 @@ class Policy:
         header, arrays = read_arrays(path, KIND, FORMAT, LARGEST)
         try:
             layers = header["layers"]
-            if not isinstance(layers, int) or not 1 <= layers <= len(arrays):
+            if not (isinstance(layers, int) and 1 <= layers <= len(arrays)):
                 raise ValueError(f"Policy: layers is {layers!r}, expected as many as the file has matrices")
             weights = [arrays[f"{'Wb'[k % 2]}{k // 2}"] for k in range(2 * layers)]
             texts = {name: header[name] for name in ("group", "task")}

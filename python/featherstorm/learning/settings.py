@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from .._names import expect, expect_one_of
 from ..environment.networks import LEARNT
 
 if TYPE_CHECKING:
@@ -95,20 +96,15 @@ class Settings:
     def __post_init__(self) -> None:
         counts = ("envs", "horizon", "epochs", "minibatch", "lesson", "steps", "evaluate", "updates", "memory", "begin")
         for name in counts:
-            if getattr(self, name) < 1:
-                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 1 or more")
-        if self.chunks < 0:
-            raise ValueError(f"settings: chunks is {self.chunks}, expected 0 or more")
+            expect(getattr(self, name) >= 1, f"settings: {name}", getattr(self, name), "1 or more")
+        expect(self.chunks >= 0, "settings: chunks", self.chunks, "0 or more")
         for name in ("rate", "critic_rate", "clip", "gradient", "temperature"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected a number above 0")
+            x = getattr(self, name)
+            expect(0 < x < float("inf"), f"settings: {name}", x, "a number above 0")
         for name in ("discount", "trace", "follow"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"settings: {name} is {getattr(self, name)}, expected 0 to 1")
-        if self.algorithm not in ALGORITHMS:
-            raise ValueError(f"settings: algorithm is {self.algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
-        if self.activation not in LEARNT:
-            raise ValueError(f"settings: activation is {self.activation!r}, expected one of {', '.join(LEARNT)}")
+            expect(0 <= getattr(self, name) <= 1, f"settings: {name}", getattr(self, name), "0 to 1")
+        expect_one_of("settings: algorithm", self.algorithm, ALGORITHMS)
+        expect_one_of("settings: activation", self.activation, LEARNT)
         if any(not 0 < x <= 1 for x in self.lessons):
             raise ValueError(f"settings: lessons are {self.lessons}, expected factors above 0, to 1")
         if self.lessons and self.algorithm == "sac":
@@ -185,27 +181,11 @@ TASKS: dict[str, Settings] = {
     "Go2JoystickFlat": flat,
     # few samples in an iteration and large updates, since the simulation takes most of the time
     "G1JoystickFlat": Settings(
-        envs=512,
-        horizon=24,
-        epochs=5,
-        minibatch=3072,
-        actor=(256, 128),
-        critic=(256, 128),
-        noise=-1.0,
-        least_noise=-2.5,
-        rate=3e-4,
-        kl=0.0,
-        clip=0.3,
-        entropy=0.002,
-        discount=0.97,
-        lessons=(0.1, 0.3),
-        lesson=6_000_000,
-        steps=64_000_000,
-        anneal=True,
-        mirror=True,
-        evaluate=250,
+        envs=512, horizon=24, epochs=5, minibatch=3072, actor=(256, 128), critic=(256, 128), noise=-1.0,
+        least_noise=-2.5, rate=3e-4, kl=0.0, clip=0.3, entropy=0.002, discount=0.97, lessons=(0.1, 0.3),
+        lesson=6_000_000, steps=64_000_000, anneal=True, mirror=True, evaluate=250,
     ),
-}
+}  # fmt: skip
 
 
 # For SHAC: its gradients need few environments, and only the critic needs exploration.
@@ -224,7 +204,6 @@ REPLAYED = Settings(
 
 def settings_of(task: str, algorithm: str = "ppo") -> Settings:
     """Return the settings of a task by its name, or the general ones if it has none."""
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"settings: algorithm is {algorithm!r}, expected one of {', '.join(ALGORITHMS)}")
+    expect_one_of("settings: algorithm", algorithm, ALGORITHMS)
     of_their_own = {"shac": GRADIENTS, "sac": REPLAYED}
     return of_their_own.get(algorithm) or TASKS.get(task, Settings())

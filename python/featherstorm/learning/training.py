@@ -16,7 +16,7 @@ from .._memory.arrays import check_memory
 from ..model import tell
 from ..tasks import make
 from . import settings as tables
-from .evaluation import run_episodes
+from .evaluation import Evaluation, run_episodes
 from .files import only_writer, read_arrays, replacing, write_arrays
 from .policy import Policy
 from .ppo import PPO, chunks_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ..environment.batch import EnvBatch
-    from .evaluation import Evaluation
     from .learner import Learner
     from .settings import Settings
 

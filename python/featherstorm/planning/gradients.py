@@ -10,6 +10,7 @@ from .. import _featherstorm
 from .._evaluation.evaluation import check_quaternions
 from .._horizon.programs import programs_of
 from .._memory.arrays import shape_error
+from .._names import expect
 from ..device import device_number
 from ..operations import difference, integrate
 from ..rollout import Rollout
@@ -68,12 +69,9 @@ class ILQR(Planner):
             raise TypeError(f"ILQR: rollout is a {type(rollout).__name__}, expected a featherstorm.Rollout")
         if all(f is None for f in (rollout.cost, rollout.terminal, rollout.residual, rollout.terminal_residual)):
             raise ValueError("ILQR: the rollout has no cost, expected a cost or a residual")
-        if not tolerance >= 0:
-            raise ValueError(f"ILQR: tolerance is {tolerance}, expected 0 or more")
-        if not difference > 0:
-            raise ValueError(f"ILQR: difference is {difference}, expected a positive number")
-        if int(step_sizes) != step_sizes or step_sizes < 1:
-            raise ValueError(f"ILQR: step_sizes is {step_sizes}, expected 1 or more")
+        expect(tolerance >= 0, "ILQR: tolerance", tolerance, "0 or more")
+        expect(difference > 0, "ILQR: difference", difference, "a positive number")
+        expect(int(step_sizes) == step_sizes >= 1, "ILQR: step_sizes", step_sizes, "1 or more")
         self.model_rollout, self.device = rollout, device_number(device, "ILQR")
         self.tolerance, self.step_sizes, self.difference = float(tolerance), int(step_sizes), float(difference)
         if nu is None and rollout.op != "world" and rollout.control is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _featherstorm
+from .._names import expect
 from .planner import Planner
 
 if TYPE_CHECKING:
@@ -52,12 +53,9 @@ class MPPI(Planner):
         **options: Any,
     ) -> None:
         name = type(self).__name__
-        if not temperature > 0:
-            raise ValueError(f"{name}: temperature is {temperature}, expected a positive number")
-        if not 0 <= adapt <= 1:
-            raise ValueError(f"{name}: adapt is {adapt}, expected 0 to 1")
-        if not noise_cost >= 0:
-            raise ValueError(f"{name}: noise_cost is {noise_cost}, expected 0 or more")
+        expect(temperature > 0, f"{name}: temperature", temperature, "a positive number")
+        expect(0 <= adapt <= 1, f"{name}: adapt", adapt, "0 to 1")
+        expect(noise_cost >= 0, f"{name}: noise_cost", noise_cost, "0 or more")
         self.temperature, self.standardised = float(temperature), bool(standardised)
         self.noise_cost, self.adapt, self.sigma_min = float(noise_cost), float(adapt), sigma_min
         super().__init__(rollout, horizon, nu, **options)
@@ -138,7 +136,7 @@ class CEM(Planner):
     ) -> None:
         self.sigma_min = sigma_min
         super().__init__(rollout, horizon, nu, iterations=iterations, **options)
-        if int(elites) != elites or not 1 <= elites <= self.samples:
+        if not (int(elites) == elites and 1 <= elites <= self.samples):
             raise ValueError(f"CEM: elites is {elites}, expected 1 to {self.samples}, the number of samples")
         self.elites = int(elites)
 

@@ -11,7 +11,7 @@ from .._evaluation.evaluation import tell_notices
 from .._horizon.samples import Samples
 from .._memory.arguments import place_of
 from .._memory.arrays import shape_error
-from .._names import Fixed
+from .._names import Fixed, expect
 from ..noise import INTERPOLATIONS, interpolation_weights
 from ..rollout import Rollout
 from .models import first_of, with_models
@@ -108,8 +108,7 @@ class Planner(Fixed):
         for what, n in counts.items():
             if int(n) != n or n < 1:
                 raise ValueError(f"{name}: {what} is {n}, expected 1 or more")
-        if first < iterations:
-            raise ValueError(f"{name}: first_iterations is {first}, expected {iterations} or more, the iterations")
+        expect(first >= iterations, f"{name}: first_iterations", first, f"{iterations} or more, the iterations")
         named = {"mean": 1.0, "max": 0.0}
         if risk not in named and (isinstance(risk, str) or not 0 < risk <= 1):
             raise ValueError(f"{name}: risk is {risk!r}, expected mean, max or a number above 0, at most 1")
@@ -279,19 +278,15 @@ class Planner(Fixed):
             self._predicting = Rollout(model, roll.dt / roll.substeps, control=roll.control, substeps=1, **options)
         step = self._predicting.dt
         count = round(latency / step)
-        if count < 0:
-            raise ValueError(f"{type(self).__name__}: latency is {latency}, expected 0 or more")
+        expect(count >= 0, f"{type(self).__name__}: latency", latency, "0 or more")
         x = np.asarray(x, self.dtype)
         if count == 0:
             return x
         U, p = self._acting(t0, self.dt or roll.dt, step, count), given.get("p")
         if p is not None and np.ndim(p) == 3:  # numbers for each control step of a plan: those of its first
             p = p[:, 0]
-        one, again, key = (
-            self.robots is None,
-            given.get("warm") is None,
-            (x.shape, count, () if p is None else np.shape(p)),
-        )
+        one, again = self.robots is None, given.get("warm") is None
+        key = x.shape, count, () if p is None else np.shape(p)
         prepared = self._predictions.get(key) if again else None
         if prepared is None:
             given = {**given, "p": None if p is None else np.array(p, self.dtype), "t0": t0}
@@ -309,10 +304,8 @@ class Planner(Fixed):
             return 0.0
         if t0 is None or self.t0 is None or self.dt is None:
             return 1.0
-        if t0 < self.t0 - 1e-9:
-            raise ValueError(
-                f"{type(self).__name__}: t0 is {t0}, expected {self.t0} or later, the time of the last plan"
-            )
+        name, after = type(self).__name__, f"{self.t0} or later, the time of the last plan"
+        expect(t0 >= self.t0 - 1e-9, f"{name}: t0", t0, after)
         return (t0 - self.t0) / self.dt
 
     def improve(

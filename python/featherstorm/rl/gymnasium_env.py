@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from .. import viewing
 from .._memory.arrays import refuse_pickle
+from .._names import expect, expect_shape
 from .spaces import action_space, check_names, copied, last_observations, observation_space, told
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ def mode_name(mode: object) -> str | None:
     for name, member in MODE_OF.items():
         if mode in (name, member, member.value):
             return name
-    if mode is not None:
-        raise ValueError(f"gymnasium: autoreset is {mode!r}, expected one of {', '.join(map(repr, MODE_OF))}")
+    expect(mode is None, "gymnasium: autoreset", repr(mode), f"one of {', '.join(map(repr, MODE_OF))}")
     return None
 
 
@@ -157,8 +157,7 @@ class GymnasiumEnv(VectorEnv[Any, Any, Any]):
             raise TypeError(
                 f"reset: reset_mask is {getattr(mask, 'dtype', type(mask).__name__)}, expected a numpy array of bool"
             )
-        if mask.shape != (self.num_envs,):
-            raise ValueError(f"reset: reset_mask has shape {mask.shape}, expected ({self.num_envs},)")
+        expect_shape("reset: reset_mask", mask.shape, (self.num_envs,))
         if not mask.any():
             raise ValueError("reset: reset_mask is False everywhere, expected an environment at least")
         return mask

@@ -15,7 +15,7 @@ from .._optional import mujoco
 from ..environment.env import Env
 from ..loading import from_mujoco, load
 from .velocity_quadruped import at_random, join, number
-from .velocity_robots import FLOOR, Motor, Scenery, hinges, spec_of
+from .velocity_robots import FLOOR, Motor, Scenery, drive, hinges, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from ..environment.state import EnvironmentState as State
     from ..model import Model
 
-MOTORS = (
-    *[Motor(4500, 450, 87, 0.1, 0)] * 2,
-    *[Motor(3500, 350, 87, 0.1, 0)] * 2,
-    *[Motor(2000, 200, 12, 0.1, 0)] * 3,
-)
+MOTORS = (*[Motor(4500, 450, 87, 0.1, 0)] * 2, *[Motor(3500, 350, 87, 0.1, 0)] * 2, *[Motor(2000, 200, 12, 0.1, 0)] * 3)
 DAMPING = 1.0  # damping of joints in addition to their motors' [N m s/rad]
 HOME = (0.0, -0.569, 0.0, -2.81, 0.0, 3.037, 0.741)  # Isaac Lab's
 HAND = "panda_link7"  # the body that carries the hand
@@ -47,7 +43,7 @@ def panda_spec(timestep: float) -> Any:
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 1, 2
     for joint, motor in zip(hinges(spec), MOTORS):
-        hold(spec, joint, motor)
+        drive(spec, joint, motor, damping=DAMPING)
     for side in ("left", "right"):
         finger = spec.joint(f"panda_finger_joint{1 + (side == 'right')}")
         finger.stiffness, finger.damping, finger.armature = [2000.0, 0, 0], [100.0, 0, 0], 0.1
@@ -56,20 +52,6 @@ def panda_spec(timestep: float) -> Any:
         name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.01], contype=2, conaffinity=1, condim=3
     )
     return spec
-
-
-def hold(spec: Any, joint: Any, motor: Motor) -> None:
-    """Add a position motor: torque kp (target - q) - kd v.
-
-    The whole torque is limited to the effort, and targets to the joint's range.
-    """
-    limited = mujoco.mjtLimited.mjLIMITED_TRUE
-    joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [DAMPING, 0, 0]
-    actuator = spec.add_actuator(name=joint.name, target=joint.name)
-    actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-    actuator.set_to_position(kp=motor.kp, kv=motor.kd)
-    actuator.ctrlrange, actuator.ctrllimited = joint.range, limited
-    actuator.forcerange, actuator.forcelimited = [-motor.effort, motor.effort], limited
 
 
 class PandaReach(Scenery, Env):
@@ -235,10 +217,7 @@ class PandaPushCube(Scenery, Env):
         """Return the distances of the fingertips from the point where they push, and of the cube from the goal [m]."""
         cube = x.q[self.at : self.at + 3]
         behind = cube - np.array([self.half + 0.005, 0.0, 0.0])
-        return (
-            np.sqrt(((x.site("tcp") - behind) ** 2).sum()),
-            np.sqrt(((cube[:2] - m.goal) ** 2).sum()),
-        )
+        return (np.sqrt(((x.site("tcp") - behind) ** 2).sum()), np.sqrt(((cube[:2] - m.goal) ** 2).sum()))
 
     def there(self, x: State, m: Memory) -> Any:
         """Return 1 if the cube is within the goal and on the floor, else 0."""

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..environment.env import Env
-from ..environment.mirror import AXIAL, COMMAND, SCALAR, VECTOR, Mirror, joined, of_joints
+from ..environment.mirror import AXIAL, COMMAND, SCALAR, VECTOR, Mirror, joined
 from ..loading import from_mujoco
-from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, Weighted, g1_spec
+from .velocity_quadruped import VelocityTask, at_random, join, number
+from .velocity_robots import FLOOR, g1_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +26,7 @@ LEG, ARM = (-0.312, 0.0, 0.0, 0.669, -0.363, 0.0), (0.6, 0.0, 0.0, 0.0)
 STANCE = (*LEG, *LEG, 0.0, 0.0, 0.073, 0.2, 0.2, 0.0, *ARM, 0.2, -0.2, 0.0, *ARM)
 
 
-class G1JoystickFlat(Weighted, Env):
+class G1JoystickFlat(VelocityTask):
     """A humanoid with 29 joints follows a command (vx, vy [m/s], wz [rad/s], axes of its pelvis).
 
     There are 50 control steps a second and 1000 in an episode, each of 10 substeps of 2 ms. Actions (29) set the
@@ -55,8 +54,6 @@ class G1JoystickFlat(Weighted, Env):
     - An observation after a push includes the velocity of the push.
     """
 
-    dt, steps = 0.02, 1000
-    reward_scale: float = 0.02
     actions = 29
     memory: Mapping[str, Any] = {
         "command": 3, "count": 1, "last": 29, "air": 2, "contact": 2, "phase": 2, "pace": 1, "push": 1, "interval": 1,
@@ -66,19 +63,14 @@ class G1JoystickFlat(Weighted, Env):
     timestep = 0.002
     stance = STANCE
     height = 0.755
-    action_scale = 0.5
-    noise = 1.0
-    """Factor of all noise. 0: no noise."""
-    noises: Mapping[str, float] = {"linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5}
+    senses = ("local_linvel_pelvis", "gyro_pelvis", "imu_in_pelvis")
     reach = (1.0, 0.5, 1.0)
     patience = 500
     """The command is renewed after more than this number of control steps."""
     push_interval = (5.0, 10.0)
     push_speed = (0.1, 2.0)
     """Range of the speed of pushes [m/s]; (0, 0): no pushes."""
-    sigma = 0.25
     swing_height = 0.15
-    soft_limit = 0.95
     most_force = 500.0
     """Largest contact force of a foot without a penalty [N]."""
     weights: Mapping[str, float] = {
@@ -92,15 +84,8 @@ class G1JoystickFlat(Weighted, Env):
         return g1_spec(self.timestep, drawn)
 
     def model(self) -> Model:
-        m = self.scene()
-        low, high = np.array(m.jnt_range[1:]).T
-        middle, half = (low + high) / 2, self.soft_limit * (high - low) / 2
-        self.soft_low, self.soft_high = middle - half, middle + half
-        self.pose = np.array(self.stance)
-        self.start = np.array(m.qpos0)
-        self.start[2], self.start[7:] = self.height, self.pose
+        m = self.prepared(self.stance)
         self.torso = m.body("torso_link").id
-        self.joints_mirrored = of_joints(m)
         self.soles = [m.pair(f"{side}_foot_floor").id for side in SIDES]
 
         def joints(*parts: str) -> list[int]:
@@ -119,16 +104,13 @@ class G1JoystickFlat(Weighted, Env):
         bodies   masses times 0.9 to 1.1; torso: mass +-1 kg
         """
         friction, mass = at_random(p.pair_friction), at_random(p.body_mass)
-        joints = len(p.dof_armature) - 6
         friction[self.soles, :2] = number(rng.uniform(0.4, 1.0))
         mass *= rng.uniform(0.9, 1.1, len(mass))
         mass[self.torso] += number(rng.uniform(-1.0, 1.0))
         return {
             "pair_friction": friction,
             "body_mass": mass,
-            "dof_frictionloss": join(p.dof_frictionloss[:6], p.dof_frictionloss[6:] * rng.uniform(0.5, 2.0, joints)),
-            "dof_armature": join(p.dof_armature[:6], p.dof_armature[6:] * rng.uniform(1.0, 1.05, joints)),
-            "qpos0": join(p.qpos0[:7], p.qpos0[7:] + rng.uniform(-0.05, 0.05, joints)),
+            **self.joints_at_random(rng, p, (0.5, 2.0)),
         }
 
     def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
@@ -138,8 +120,7 @@ class G1JoystickFlat(Weighted, Env):
         m.command = self.next_command(rng)
         m.interval = np.floor(rng.uniform(*self.push_interval) / self.dt + 0.5)
         m.push = m.interval - 1.0
-        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
-        return join(self.start[:2] + place, self.start[2:3], turn, joints), join(speed, np.zeros(29))
+        return self.placed(self.start[:2] + place, self.start[2:3], yaw, joints), join(speed, np.zeros(29))
 
     def next_command(self, rng: Draws, command: Any = None) -> Any:
         reach = np.array(self.reach)
@@ -151,9 +132,6 @@ class G1JoystickFlat(Weighted, Env):
         return rng.uniform(*self.push_speed) * np.stack([np.cos(angle), np.sin(angle)])
 
     # -- a control step
-
-    def actuate(self, x: State, a: Any, m: Memory) -> Any:
-        return self.pose + self.action_scale * a
 
     def terminate(self, x: State, m: Memory) -> Any:
         return np.logical_or(x.sensor("upvector_torso")[2] < 0, x.touches("left_foot", "right_foot") > 0.5)
@@ -175,7 +153,6 @@ class G1JoystickFlat(Weighted, Env):
         hits = np.maximum(*(x.touches(f"{side}_hand_collision", f"{side}_thigh") for side in SIDES))
         force = np.stack([np.abs(x.sensor(f"{side}_foot_force")[2]) for side in SIDES])
         aside = np.where(m.command[1] > 0.1, [0.0, 1.0, 0.0, 1.0], np.ones(4))  # left walking: hip roll is free
-        joints = x.q[7:]
         return {
             "tracking_lin_vel": np.exp(
                 -((m.command[:2] - x.sensor("local_linvel_pelvis")[:2]) ** 2).sum() / self.sigma
@@ -192,9 +169,7 @@ class G1JoystickFlat(Weighted, Env):
             "contact_force": np.maximum(force - self.most_force, 0.0).sum(),
             "joint_deviation_knee": np.abs(away[self.knees]).sum(),
             "joint_deviation_hip": (np.abs(away[self.hips]) * aside).sum(),
-            "dof_pos_limits": (
-                np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
-            ).sum(),
+            "dof_pos_limits": self.beyond_limits(x.q[7:]),
             "pose": (away**2).sum(),
         }
 
@@ -210,19 +185,9 @@ class G1JoystickFlat(Weighted, Env):
         push = np.where(left <= 0, self.kick(rng), 0.0)
         return {"v": join(x.v[:2] + push, x.v[2:])}
 
-    def measured(self, x: State) -> dict[str, Any]:
-        """Return the actor's measurements, by the names of `noises`, without noise."""
-        return {
-            "linvel": x.sensor("local_linvel_pelvis"),
-            "gyro": x.sensor("gyro_pelvis"),
-            "gravity": -x.rotation("imu_in_pelvis")[2],
-            "joint_pos": x.q[7:] - self.pose,
-            "joint_vel": x.v[6:],
-        }
-
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
         clean = self.measured(x)
-        seen = with_noise(rng, clean, self.noises, self.noise)
+        seen = self.noisy(rng, clean)
         feet = [x.sensor(f"{side}_foot_global_linvel") for side in SIDES]
         actor = join(
             seen["linvel"], seen["gyro"], seen["gravity"], m.command, seen["joint_pos"], seen["joint_vel"], m.last,

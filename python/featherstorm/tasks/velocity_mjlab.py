@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import mujoco
-from ..environment.env import Env
-from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined, of_joints
+from ..environment.mirror import AXIAL, COMMAND, VECTOR, Mirror, joined
 from ..loading import from_mujoco
-from .velocity_quadruped import at_random, join, number, with_noise
-from .velocity_robots import FLOOR, LEGS, Weighted, hinges, links, sense, solids
+from .velocity_quadruped import VelocityTask, at_random, join, number
+from .velocity_robots import FLOOR, LEGS, hinges, links, sense, solids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +66,7 @@ def go1_spec(timestep: float, drawn: bool = False) -> Any:
     return spec
 
 
-class Go1VelocityFlat(Weighted, Env):
+class Go1VelocityFlat(VelocityTask):
     """A quadruped on a plane follows a command (vx, vy [m/s], wz [rad/s], axes of its trunk).
 
     There are 50 control steps a second and 1000 in an episode, each of 4 substeps of 5 ms. Actions (12), in the model's
@@ -98,8 +97,6 @@ class Go1VelocityFlat(Weighted, Env):
     - The solver converges; mjlab's stops after 10 iterations.
     """
 
-    dt, steps = 0.02, 1000
-    reward_scale: float = 0.02
     # stand: contact times of the feet [s]; contact: contacts in the last substep; heads, stands: 1 if the command is a
     # heading, is to stand still; left, push: time until the next command, the next push [s]; age: number of steps of
     # the environment
@@ -114,8 +111,7 @@ class Go1VelocityFlat(Weighted, Env):
 
     timestep = 0.005
     height = 0.278
-    noise = 1.0
-    """Factor of all noise. 0: no noise."""
+    senses = ("imu_lin_vel", "imu_ang_vel", "trunk")
     noises: Mapping[str, float] = {"linvel": 0.5, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.01, "joint_vel": 1.5}
     stages = ((0, (-1.0, 1.0), (-0.5, 0.5)), (120_000, (-1.5, 2.0), (-0.7, 0.7)), (240_000, (-2.0, 3.0), (-0.7, 0.7)))
     """(steps, range of vx, range of wz): the ranges apply from this number of the environment's steps."""
@@ -140,7 +136,7 @@ class Go1VelocityFlat(Weighted, Env):
         return go1_spec(self.timestep, drawn)
 
     def model(self) -> Model:
-        m = self.scene()
+        m = self.prepared(np.zeros(12))
         names = [m.joint(j).name for j in range(1, m.njnt)]
         kinds = [name.split("_")[1] for name in names]
         self.pose = np.array(
@@ -149,15 +145,10 @@ class Go1VelocityFlat(Weighted, Env):
         gains = [motor(name) for name in names]
         self.action_scale = np.array([0.25 * effort / kp for kp, _, effort, _ in gains])
         self.loose = np.array([2.0 if kind == "calf" else 1.0 for kind in kinds])
-        low, high = np.array(m.jnt_range[1:]).T
-        middle, half = (low + high) / 2, self.soft_limit * (high - low) / 2
-        self.soft_low, self.soft_high = middle - half, middle + half
-        self.start = np.array(m.qpos0)
-        self.start[:7], self.start[7:] = [0, 0, self.height, 1, 0, 0, 0], self.pose
+        self.start[:] = [0, 0, self.height, 1, 0, 0, 0, *self.pose]
         self.feet = [m.geom(f"{leg}_foot_collision").id for leg in LEGS]
         self.radius = float(m.geom_size[self.feet[0], 0])
         self.trunk = m.body("trunk").id
-        self.joints_mirrored = of_joints(m)
         return from_mujoco(m, type(self).__name__)
 
     # -- episodes
@@ -183,8 +174,7 @@ class Go1VelocityFlat(Weighted, Env):
         place, above, yaw = rng.uniform(-0.5, 0.5, 2), rng.uniform(0.01, 0.05), rng.uniform(-3.14, 3.14)
         self.draw_command(m, rng, True)
         m.push = rng.uniform(*self.push_time)
-        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
-        return join(place, self.start[2] + above, turn, self.start[7:]), np.zeros(18)
+        return self.placed(place, self.start[2] + above, yaw, self.start[7:]), np.zeros(18)
 
     def begin(self, x: State, m: Memory, rng: Draws) -> None:
         self.steer(x, m)
@@ -265,13 +255,12 @@ class Go1VelocityFlat(Weighted, Env):
         wide = np.where(asked < self.least_command, 0.05, 0.3) * self.loose
         speed2 = np.stack([(x.sensor(f"{leg}_velocity")[:2] ** 2).sum() for leg in LEGS])
         lands, force2 = self.lands(m), (self.feet_forces(x) ** 2).sum(axis=1)
-        beyond = np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
         return {
             "track_linear_velocity": np.exp(-(((m.command[:2] - linear[:2]) ** 2).sum() + linear[2] ** 2) / 0.25),
             "track_angular_velocity": np.exp(-((m.command[2] - angular[2]) ** 2 + (angular[:2] ** 2).sum()) / 0.5),
             "upright": np.exp(-(turned[2, :2] ** 2).sum() / 0.2),
             "pose": np.exp(-(((joints - self.pose) / wide) ** 2).sum() / 12),
-            "dof_pos_limits": beyond.sum(),
+            "dof_pos_limits": self.beyond_limits(joints),
             "action_rate_l2": ((a - m.last) ** 2).sum(),
             "foot_clearance": walks * (np.abs(self.feet_heights(x) - self.swing_height) * np.sqrt(speed2)).sum(),
             "foot_swing_height": walks * (lands * (self.peaks(x, m) / self.swing_height - 1.0) ** 2).sum(),
@@ -299,18 +288,12 @@ class Go1VelocityFlat(Weighted, Env):
         return rng.uniform(-1.0, 1.0, 6) * np.array(self.push_speed)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
-        clean = {
-            "linvel": x.sensor("imu_lin_vel"),
-            "gyro": x.sensor("imu_ang_vel"),
-            "gravity": -x.rotation("trunk")[2],
-            "joint_pos": x.q[7:] - self.pose,
-            "joint_vel": x.v[6:],
-        }
+        clean = self.measured(x)
         biased = {**clean, "joint_pos": clean["joint_pos"] + m.bias}
         force = self.feet_forces(x).ravel()
         felt = np.sign(force) * np.log(1.0 + np.abs(force))
         return {
-            "actor": join(*with_noise(rng, biased, self.noises, self.noise).values(), m.last, m.command),
+            "actor": join(*self.noisy(rng, biased).values(), m.last, m.command),
             "critic": join(*clean.values(), m.last, m.command, self.feet_heights(x), m.air, self.feet_touch(x), felt),
         }
 

@@ -23,7 +23,79 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-class QuadrupedJoystick(Weighted, Env):
+class VelocityTask(Weighted, Env):
+    """Base class of robots with a floating root that follow a command (vx, vy [m/s], wz [rad/s], axes of the root).
+
+    There are 50 control steps a second and 1000 in an episode. Actions, in the model's joint order, set the targets of
+    the motors [rad].
+    """
+
+    dt, steps = 0.02, 1000
+    reward_scale: float = 0.02
+    height: float | None
+    """Initial height of the root [m]."""
+    action_scale: Any = 0.5
+    noise = 1.0
+    """Factor of all noise. 0: no noise."""
+    noises: Mapping[str, float] = {"linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5}
+    soft_limit = 0.95
+    sigma = 0.25
+    senses: tuple[str, str, str]
+    """Names of the velocimeter, the gyro, and the frame in whose axes gravity is measured."""
+
+    def prepared(self, pose: Any) -> Any:
+        """Compile the scene; keep the pose of the joints, the first configuration and the soft limits of the joints."""
+        m = self.scene()
+        low, high = np.array(m.jnt_range[1:]).T
+        middle, half = (low + high) / 2, self.soft_limit * (high - low) / 2
+        self.soft_low, self.soft_high = middle - half, middle + half
+        self.pose, self.start = np.array(pose), np.array(m.qpos0)
+        self.start[7:] = self.pose
+        if self.height is not None:
+            self.start[2] = self.height
+        self.joints_mirrored = of_joints(m)
+        return m
+
+    def placed(self, place: Any, height: Any, yaw: Any, joints: Any) -> Any:
+        """Return q of a root at a place (2) and height [m], turned about the vertical, and of its joints."""
+        return join(place, height, [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)], joints)
+
+    def joints_at_random(self, rng: Draws, p: Parameters, friction: tuple[float, float]) -> dict[str, Any]:
+        """Draw parameters of joints: dry friction times a range, armature times 1 to 1.05, zero positions +-0.05 rad."""
+        n = len(p.dof_armature) - 6
+        return {
+            "dof_frictionloss": join(p.dof_frictionloss[:6], p.dof_frictionloss[6:] * rng.uniform(*friction, n)),
+            "dof_armature": join(p.dof_armature[:6], p.dof_armature[6:] * rng.uniform(1.0, 1.05, n)),
+            "qpos0": join(p.qpos0[:7], p.qpos0[7:] + rng.uniform(-0.05, 0.05, n)),
+        }
+
+    def actuate(self, x: State, a: Any, m: Memory) -> Any:
+        return self.pose + self.action_scale * a
+
+    def beyond_limits(self, joints: Any) -> Any:
+        """Return the sum of the distances of joints beyond their soft limits [rad]."""
+        return (np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)).sum()
+
+    def measured(self, x: State) -> dict[str, Any]:
+        """Return the actor's measurements, by the names of `noises`, without noise."""
+        velocity, gyro, frame = self.senses
+        return {
+            "linvel": x.sensor(velocity),
+            "gyro": x.sensor(gyro),
+            "gravity": -x.rotation(frame)[2],
+            "joint_pos": x.q[7:] - self.pose,
+            "joint_vel": x.v[6:],
+        }
+
+    def noisy(self, rng: Draws, clean: Mapping[str, Any]) -> dict[str, Any]:
+        """Add uniform noise within +-noise noises[name] to each measurement."""
+        wide = {name: self.noise * self.noises[name] for name in clean}
+        if not self.noise:
+            return dict(clean)
+        return {name: y + rng.uniform(-wide[name], wide[name], len(y)) for name, y in clean.items()}
+
+
+class QuadrupedJoystick(VelocityTask):
     """A quadruped follows a command (vx, vy [m/s], wz [rad/s], axes of its body).
 
     There are 50 control steps a second and 1000 in an episode, each of 5 substeps of 4 ms. Actions (12), in the model's
@@ -54,8 +126,6 @@ class QuadrupedJoystick(Weighted, Env):
     - The solver converges.
     """
 
-    dt, steps = 0.02, 1000
-    reward_scale: float = 0.02
     reward_floor = 0.0
     memory: Mapping[str, Any] = {"command": 3, "renew": 1, "last": 12, "air": 4, "contact": 4, "peak": 4}
     actions = 12
@@ -68,18 +138,11 @@ class QuadrupedJoystick(Weighted, Env):
     stance: tuple[float, ...] = (0.1, 0.9, -1.8, -0.1, 0.9, -1.8, 0.1, 0.9, -1.8, -0.1, 0.9, -1.8)
     height: float | None = 0.278
     """Initial height of the root [m]. None: the feet touch the ground."""
-    action_scale = 0.5
-    noise = 1.0
-    """Factor of all noise. 0: no noise."""
-    noises: Mapping[str, float] = {
-        "linvel": 0.1, "gyro": 0.2, "gravity": 0.05, "joint_pos": 0.03, "joint_vel": 1.5,
-    }  # fmt: skip
+    senses = ("local_linvel", "gyro", "imu")
     reach = (1.5, 0.8, 1.2)
     moving = (0.9, 0.25, 0.5)
     patience = 5.0
-    sigma = 0.25
     swing_height = 0.1
-    soft_limit = 0.95
     weights: Mapping[str, float] = {
         "tracking_lin_vel": 1.0, "tracking_ang_vel": 0.5, "lin_vel_z": -0.5, "ang_vel_xy": -0.05, "orientation": -5.0, "stand_still": -1.0,
         "termination": -1.0, "pose": 0.5, "torques": -0.0002, "action_rate": -0.01, "energy": -0.001, "feet_slip": -0.1, "feet_clearance": -2.0,
@@ -96,15 +159,11 @@ class QuadrupedJoystick(Weighted, Env):
         add_floor(spec)
 
     def model(self) -> Model:
-        compiled = self.scene()
-        low, high = np.array(compiled.jnt_range[1:]).T
-        self.soft_low, self.soft_high = low * self.soft_limit, high * self.soft_limit
-        self.pose = np.array(self.stance)
-        self.start = np.array(compiled.qpos0)
-        self.start[2] = stance_height(compiled, self.pose, LEGS) if self.height is None else self.height
-        self.start[7:] = self.pose
+        compiled = self.prepared(self.stance)
+        self.soft_low, self.soft_high = self.soft_limit * np.array(compiled.jnt_range[1:]).T
+        if self.height is None:
+            self.start[2] = stance_height(compiled, self.pose, LEGS)
         self.floor, self.trunk = compiled.geom(FLOOR).id, compiled.body(self.root).id
-        self.joints_mirrored = of_joints(compiled)
         return from_mujoco(compiled, type(self).__name__)
 
     # -- episodes
@@ -117,7 +176,6 @@ class QuadrupedJoystick(Weighted, Env):
         bodies   masses times 0.9 to 1.1; trunk: mass +-1 kg, centre of mass +-0.05 m
         """
         friction, ipos, mass = (at_random(getattr(p, name)) for name in ("geom_friction", "body_ipos", "body_mass"))
-        joints = len(p.dof_armature) - 6
         friction[self.floor, 0] = number(rng.uniform(0.4, 1.0))
         ipos[self.trunk] += rng.uniform(-0.05, 0.05, 3)
         mass *= rng.uniform(0.9, 1.1, len(mass))
@@ -126,9 +184,7 @@ class QuadrupedJoystick(Weighted, Env):
             "geom_friction": friction,
             "body_ipos": ipos,
             "body_mass": mass,
-            "dof_frictionloss": join(p.dof_frictionloss[:6], p.dof_frictionloss[6:] * rng.uniform(0.9, 1.1, joints)),
-            "dof_armature": join(p.dof_armature[:6], p.dof_armature[6:] * rng.uniform(1.0, 1.05, joints)),
-            "qpos0": join(p.qpos0[:7], p.qpos0[7:] + rng.uniform(-0.05, 0.05, joints)),
+            **self.joints_at_random(rng, p, (0.9, 1.1)),
         }
 
     def reset(self, m: Memory, rng: Draws) -> tuple[Any, Any]:
@@ -137,8 +193,7 @@ class QuadrupedJoystick(Weighted, Env):
         m.renew = self.steps_to_next(rng)
         reach = np.array(self.reach)
         m.command = rng.uniform(-reach, reach)
-        turn = [np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)]
-        q = join(self.start[:2] + place, self.start[2:3], turn, self.start[7:])
+        q = self.placed(self.start[:2] + place, self.start[2:3], yaw, self.start[7:])
         return q, join(speed, np.zeros(len(self.pose)))
 
     def steps_to_next(self, rng: Draws) -> Any:
@@ -151,9 +206,6 @@ class QuadrupedJoystick(Weighted, Env):
         return np.where(rng.bernoulli(np.full(3, 0.5)), drawn, command)
 
     # -- a control step
-
-    def actuate(self, x: State, a: Any, m: Memory) -> Any:
-        return self.pose + self.action_scale * a
 
     def terminate(self, x: State, m: Memory) -> Any:
         return x.sensor("upvector")[2] < 0
@@ -183,7 +235,6 @@ class QuadrupedJoystick(Weighted, Env):
         # A foot lands if it was in the air and touches now or touched one step ago; this tolerates one step without
         # contact.
         lands = np.where(m.air > 0, np.maximum(touch, m.contact), 0.0)
-        beyond = np.maximum(self.soft_low - joints, 0.0) + np.maximum(joints - self.soft_high, 0.0)
         return {
             "tracking_lin_vel": np.exp(-((m.command[:2] - linear[:2]) ** 2).sum() / self.sigma),
             "tracking_ang_vel": np.exp(-((m.command[2] - angular[2]) ** 2) / self.sigma),
@@ -200,7 +251,7 @@ class QuadrupedJoystick(Weighted, Env):
             "feet_clearance": (np.abs(height - self.swing_height) * np.sqrt(np.sqrt(speed2))).sum(),
             "feet_height": moves * (lands * (peak / self.swing_height - 1.0) ** 2).sum(),
             "feet_air_time": moves * (lands * (air - 0.1)).sum(),
-            "dof_pos_limits": beyond.sum(),
+            "dof_pos_limits": self.beyond_limits(joints),
         }
 
     def after(self, x: State, a: Any, m: Memory, rng: Draws) -> None:
@@ -212,20 +263,6 @@ class QuadrupedJoystick(Weighted, Env):
         m.air = (m.air + self.dt) * flies
         m.peak = np.maximum(m.peak, self.feet_heights(x, m)) * flies
         m.contact, m.last = 1.0 - flies, a
-
-    def measured(self, x: State) -> dict[str, Any]:
-        """Return the actor's measurements, by the names of `noises`, without noise."""
-        return {
-            "linvel": x.sensor("local_linvel"),
-            "gyro": x.sensor("gyro"),
-            "gravity": -x.rotation("imu")[2],
-            "joint_pos": x.q[7:] - self.pose,
-            "joint_vel": x.v[6:],
-        }
-
-    def noisy(self, rng: Draws, clean: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the measurements with noise."""
-        return with_noise(rng, clean, self.noises, self.noise)
 
     def observe(self, x: State, m: Memory, rng: Draws) -> dict[str, Any]:
         clean = self.measured(x)
@@ -265,13 +302,6 @@ class Go1JoystickFlat(QuadrupedJoystick):
 
 class Go2JoystickFlat(OnGo2, QuadrupedJoystick):
     """Unitree Go2 on a plane: Go1JoystickFlat with the Go2's numbers."""
-
-
-def with_noise(rng: Draws, clean: Mapping[str, Any], noises: Mapping[str, float], level: float) -> dict[str, Any]:
-    """Add uniform noise within +-level * noises[name] to each array."""
-    if not level:
-        return dict(clean)
-    return {name: y + rng.uniform(-level * noises[name], level * noises[name], len(y)) for name, y in clean.items()}
 
 
 def join(*parts: Any) -> Any:

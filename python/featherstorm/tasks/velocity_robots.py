@@ -201,18 +201,19 @@ def solve_as_playground(spec: Any, timestep: float) -> None:
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
 
 
-def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False) -> None:
-    """Add a position motor: torque kp (target - q) - kd v.
-
-    The first part is limited to the effort, and targets to the joint's range.
+def drive(spec: Any, joint: Any, motor: Motor, effort_of_joint: bool = False, damping: float | None = None) -> None:
+    """Add a position motor: torque kp (target - q) - kd v, with targets limited to the joint's range.
 
     effort_of_joint   the effort limits the joint, as in the file of the G1; else it limits the actuator
+    damping           of the joint, beside that of the motor, whose whole torque is limited [N m s/rad]. None: the
+                      motor's damping is the joint's, and the effort limits the other part of the torque
     """
     limited = mujoco.mjtLimited.mjLIMITED_TRUE
-    joint.armature, joint.frictionloss, joint.damping = motor.armature, motor.friction, [motor.kd, 0, 0]
+    joint.armature, joint.frictionloss = motor.armature, motor.friction
+    joint.damping = [motor.kd if damping is None else damping, 0, 0]
     actuator = spec.add_actuator(name=joint.name, target=joint.name)
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
-    actuator.set_to_position(kp=motor.kp)
+    actuator.set_to_position(kp=motor.kp, **({} if damping is None else {"kv": motor.kd}))
     actuator.ctrlrange, actuator.ctrllimited = joint.range, limited
     reach = [-motor.effort, motor.effort]
     if effort_of_joint:

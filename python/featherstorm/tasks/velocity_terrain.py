@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 KINDS = ("slope", "stairs_up", "stairs_down", "obstacles")
 BOXES, LEVELS = 8, 10
 DEPTH, FLAT, FAR = 0.31, 1.3, 20.0  # stairs: depth of a step, first step and end from the middle [m]
-CLEAR, REACH = (
-    1.5,
-    4.0,
-)  # obstacles: half width of the flat square, largest distance of their centres [m]
+CLEAR, REACH = (1.5, 4.0)  # obstacles: half width of the flat square, largest distance of their centres [m]
 BURIED = -10.0  # height of the centre of unused boxes [m]
 # height samples ahead of and to the left of the robot [m]: 17 x 11 points, 0.1 m apart
 SCAN = np.stack(np.meshgrid(np.linspace(-0.8, 0.8, 17), np.linspace(-0.5, 0.5, 11), indexing="ij"), -1).reshape(-1, 2)

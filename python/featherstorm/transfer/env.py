@@ -8,19 +8,19 @@ import mujoco
 import numpy as np
 
 from .. import viewing
+from .._names import expect_shape
 from .._robot.steps import step_op
 from .._world.values import check_bound
 from ..environment.batch import MOST_COUNT, EnvBatch
 from ..environment.draws import Memory, numbers_of
 from ..environment.kernels import Kernels, engine_of
-from ..environment.recording import ACTION, BAD, KEY, MASK, MEMORY, SUMS, TAKEN
+from ..environment.recording import ACTION, BAD, KEY, MASK, MEMORY, SUMS, TAKEN, Stage
 from ..environment.storage import Storage
 from .simulated import Simulated, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ..environment.recording import Stage
     from ..environment.task import Task
 
 WRONG_FACTOR = "4.0.0"  # MuJoCo version whose Newton's method has a wrong factor in sparse form (its issue 3767)
@@ -195,8 +195,7 @@ class MujocoEnv:
         if self.ended:
             raise RuntimeError(f"{type(self.task).__name__}: step() before reset()")
         given = np.asarray(action, float)
-        if given.shape != (self.actions,):
-            raise ValueError(f"step: action has shape {given.shape}, expected {(self.actions,)}")
+        expect_shape("step: action", given.shape, (self.actions,))
         for k in range(self.substeps):
             self.simulated.step(self.drive(given), k == self.substeps - 1)
         self.measure()

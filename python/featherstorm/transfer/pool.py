@@ -7,19 +7,17 @@ import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from .conditions import prepared
+from .conditions import Conditions, prepared
 from .env import MujocoEnv
 from .episodes import in_mujoco
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from typing_extensions import Self
-
     from ..environment.env import Env
-    from .conditions import Conditions
     from .episodes import Episode, Policy
 
 worker: Worker
@@ -52,7 +50,7 @@ def run(conditions: Conditions, number: int) -> Episode:
     return worker.episode(conditions, number)
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Runs episodes of a policy in MuJoCo, in `jobs` processes, or in this one if jobs is 1.
 
         with Pool(make, policy, jobs=2) as pool:
@@ -116,9 +114,6 @@ class Pool:
         if self.executor is not None:
             self.executor.shutdown(wait=True, cancel_futures=True)
             self.executor = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

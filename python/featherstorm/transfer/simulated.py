@@ -139,9 +139,6 @@ class Measured:
     def state(self, name: str) -> Array:
         return np.array(getattr(self._data, name), float)
 
-    def __getattr__(self, name: str) -> Callable[[], Array]:
-        return lambda: self.field(name)
-
     def field(self, name: str) -> Array:
         """Return a field of mjData by MuJoCo's name, and compute it if mj_step has not."""
         m, d = self._m, self._data

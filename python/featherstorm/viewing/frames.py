@@ -5,22 +5,21 @@ from __future__ import annotations
 import ctypes.util
 import importlib.util
 import os
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
 from .._optional import av
-from .scene import scene_of
+from .scene import Scene, scene_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from typing_extensions import Self
 
     from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
-    from .scene import Scene
 
     Image = npt.NDArray[np.uint8]
 
@@ -31,7 +30,7 @@ PACKAGES = {
 }
 
 
-class Frames:
+class Frames(AbstractContextManager["Frames"]):
     """Images of simulations.
 
         with Frames(batch, ids=range(16)) as frames:
@@ -98,9 +97,6 @@ class Frames:
                 self._context.free()
             self._gl.free()
             self._gl = self._context = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -177,7 +173,7 @@ def check_video(path: str | os.PathLike[str], width: int = 640, height: int = 48
         raise ImportError("video: the package av is missing: python -m pip install 'featherstorm[view]'")
 
 
-class Video:
+class Video(AbstractContextManager["Video"]):
     """A video of simulations, H.264.
 
         with Video("robots.mp4", batch, ids=range(16)) as video:
@@ -233,9 +229,6 @@ class Video:
             self._file.close()
             self._file = None
             self.frames.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -13,7 +13,7 @@ from ..environment.batch import EnvBatch
 from ..mujoco import Batch
 from ..operations import forward_kinematics
 from ..simulation import Simulation
-from .picture import Picture
+from .picture import Picture, turn
 from .robots import look
 
 if TYPE_CHECKING:
@@ -75,10 +75,7 @@ class Several(Scene):
         self.model = self._picture.model
         models = [batch.get_model(i) if self._differs() else batch.model for i in sims]
         self._copies = [(m, mujoco.MjData(m)) for m in models]
-        self._xpos, self._xquat = (
-            np.zeros((len(sims), batch.model.nbody, 3)),
-            np.zeros((len(sims), batch.model.nbody, 4)),
-        )
+        self._xpos, self._xquat = (np.zeros((len(sims), batch.model.nbody, n)) for n in (3, 4))
 
     def _differs(self) -> bool:
         return self._batch.models is not None or bool(self._batch._expanded)
@@ -142,7 +139,7 @@ class Robots(Scene):
         q = np.asarray(self._simulation.q)[self.sims].astype(np.float64)
         position, rotation = forward_kinematics(self._simulation.model, q, check=False)
         self._xpos[:, self._bodies] = position[:, self._frames]
-        self._xquat[:, self._bodies] = quaternions(rotation[:, self._frames])
+        self._xquat[:, self._bodies] = np.apply_along_axis(turn, -1, rotation[:, self._frames].reshape(len(q), -1, 9))
         self._picture.place(data, self._xpos, self._xquat)
         mujoco.mj_forward(self.model, data)
 
@@ -161,14 +158,6 @@ def drawn(task: Any, model: Model) -> Any:
                 f"{type(task).__name__}: its look has {size} = {getattr(look, size)}, expected {getattr(m, size)} as the file has"
             )
     return copy.copy(m if look is None else look)
-
-
-def quaternions(rotation: Array) -> Array:
-    """Return the quaternions (..., 4) of rotations (..., 3, 3)."""
-    found = np.zeros((*rotation.shape[:-2], 4))
-    for index in np.ndindex(*rotation.shape[:-2]):
-        mujoco.mju_mat2Quat(found[index], rotation[index].ravel())
-    return found
 
 
 def scene_of(

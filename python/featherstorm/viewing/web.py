@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 
-from .scene import scene_of
+from .scene import Scene, scene_of
 from .studio import Clock
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..environment.batch import EnvBatch
     from ..mujoco import Batch
     from ..simulation import Simulation
-    from .scene import Scene
 
 
 def view(

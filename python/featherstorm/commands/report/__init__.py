@@ -10,6 +10,7 @@ from operator import itemgetter as of
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__, _featherstorm, loading, model as models
+from .. import expect_folder
 from ..doctor import gpu, version
 from . import measure
 from .page import against_batch, against_freedoms, bars, figure, page, paragraph, quartiles, table
@@ -43,16 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    folder = os.path.dirname(os.path.abspath(options.report))
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"--report: there is no folder {folder}")
+    path = expect_folder("report", options.report)
     record = measure.read(options.peers) if options.peers else None
     robots = options.robot or (options.robots.split(",") if options.robots else ROBOTS)
     plan = QUICK if options.quick else PLAN
     text = page("featherstorm: performance report", sections(robots, options, plan, record))
-    with open(options.report, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    print(f"report: {os.path.abspath(options.report)}")
+    print(f"report: {path}")
 
 
 def sections(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,12 +158,9 @@ class DeviceArithmetic(Arithmetic):
         sizes = {name: int(x.shape[1]) for name, x in arrays.items()}
         key = (key, *sizes.items())
         if key not in self.parts:
-            trace = _featherstorm.Trace()
-            try:
+            with closing(_featherstorm.Trace()) as trace:
                 for name, value in function({name: symbols(trace.input(name, n)) for name, n in sizes.items()}).items():
                     trace.output(name, values_of(value, name))
-            finally:
-                trace.close()
             sequence = _featherstorm.traced_sequence(self.model.evaluator, self.dtype, trace)
             self.parts[key] = Part(sequence, trace.inputs, trace.outputs)
         return self.parts[key](arrays, place)
