@@ -6,14 +6,16 @@ A round runs each load once. `load` loads a robot, evaluates an operation and dr
 before; `refuse` passes arguments of wrong shapes, types and values; the others step objects that live for the whole run. Rounds are
 repeated on `--threads` threads, each with objects of its own.
 
-A line a minute: rounds, resident memory and its change since minute `WARM` [MiB], open files, threads, and the processor time of
-each load relative to the median of the minutes up to `WARM`. Results of a round that starts from the same state must have the same
-bits as in the first round. The last lines are the drift of memory [MiB an hour] and of speed [% an hour], by straight lines through
-the minutes after `WARM`. With --checked, exits with 1 if memory grows by more than `GROWTH` MiB an hour or a load becomes slower by
+A line a minute: rounds, resident memory, the part of it that is in use, and the change of that since minute `WARM` [MiB], open
+files, threads, and the processor time of each load relative to the median of the minutes up to `WARM`. In use: after the C library
+has given back what it keeps of freed memory, which depends on how blocks of several threads lie. Results of a round that starts from
+the same state must have the same bits as in the first round. The last lines are the drift of memory in use [MiB an hour] and of speed
+[% an hour], by straight lines through the minutes after `WARM`. With --checked, exits with 1 if memory grows by more than `GROWTH` MiB an hour or a load becomes slower by
 more than `SLOWER`.
 """
 
 import argparse
+import ctypes
 import gc
 import os
 import statistics
@@ -182,18 +184,20 @@ def main():
     parser.add_argument("--checked", action="store_true")
     args = parser.parse_args()
     soak = Soak(args.loads, args.threads)
-    print("minute  rounds  MiB  +MiB  files  threads  " + "  ".join(args.loads), flush=True)
+    print("minute  rounds  MiB  in use  +MiB  files  threads  " + "  ".join(args.loads), flush=True)
     memory, times, usual, rounds = [], [], None, 0
     for minute in range(1, args.minutes + 1):
         done, medians = soak.minute()
         rounds += done
         gc.collect()
+        kept = resident()
+        ctypes.CDLL(None).malloc_trim(0)
         memory.append(resident())
         times.append(medians)
         usual = usual if minute > WARM else np.median(times, axis=0)
         base = memory[min(minute, WARM) - 1]
         print(
-            f"{minute:6d} {done:7d} {memory[-1]:.0f} {memory[-1] - base:+.1f} {len(os.listdir('/proc/self/fd'))} "
+            f"{minute:6d} {done:7d} {kept:.0f} {memory[-1]:.1f} {memory[-1] - base:+.1f} {len(os.listdir('/proc/self/fd'))} "
             f"{len(os.listdir('/proc/self/task'))}   " + "  ".join(f"{x:.2f}" for x in np.array(medians) / usual),
             flush=True,
         )
