@@ -7,29 +7,19 @@
 #include "core/dynamics/rnea.h"
 #include "host/load/load_urdf.h"
 #include "host/robots/robots.h"
-#include "host/system/error.h"
 #include "host/urdf/urdf.h"
 #include "tests/host/load/shared_models.h"
+#include "tests/host/load/urdf_texts.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_load_urdf {
 namespace {
 
+using namespace testing;
 using test::shared_models;
 
-const std::string kMass =
-    "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
-const std::string kEnds = "<parent link='a'/><child link='b'/>";
-
-std::string two_links(const std::string& type, const std::string& inside = "") {
-  return "<robot name='r'>\n<link name='a'>" + kMass + "</link><link name='b'>" + kMass +
-         "</link>\n<joint name='j' type='" + type + "'>" + kEnds + inside + "</joint></robot>";
-}
-
 std::string error_of(const std::string& text, const UrdfOptions& options = {}) {
-  try {
-    load_urdf_text(text, "x.urdf", options);
-  } catch (const Error& error) { return error.what(); }
-  return "";
+  return message([&] { load_urdf_text(text, "x.urdf", options); });
 }
 
 const std::map<std::string_view, std::vector<double>> kTorques = {
@@ -122,7 +112,7 @@ TEST(LoadUrdf, SaysThatAMimicIsIndependentOrRefusesIt) {
                            "</link><joint name='i' type='continuous'>" + kEnds +
                            "</joint>\n<joint name='j' type='continuous'><parent link='a'/><child link='c'/><mimic "
                            "joint='i'/></joint></robot>";
-  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text), "no error");
   EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}), "x.urdf:2: joint 'j' mimics 'i', which is refused");
 }
 
@@ -249,7 +239,7 @@ TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
   // names of the file come first: the joint of the floating base has another
   std::string root = two_links("continuous");
   root.replace(root.find("'j'"), 3, "'root'");
-  EXPECT_EQ(error_of(root, {.floating_base = true}), "");
+  EXPECT_EQ(error_of(root, {.floating_base = true}), "no error");
   EXPECT_GE(load_urdf_text(root, "x.urdf", {.floating_base = true}).joint("root"), 0);
 }
 

@@ -12,6 +12,7 @@
 #include "host/urdf/urdf.h"
 #include "host/urdf/urdf_mass.h"
 #include "tests/host/load/shared_models.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_robots {
@@ -88,26 +89,15 @@ TEST(Robots, HoldNoVisualsAndNoMeshes) {
 }
 
 TEST(Robots, RefuseAnUnknownNameAndListTheKnown) {
-  try {
-    builtin_robot("spot");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "robot 'spot' is not built in; the built-in robots are cartpole, double_pendulum, ur5, iiwa14, panda, "
-                 "go2, hyq, anymal_c, humanoid, g1, atlas");
-  }
+  EXPECT_EQ(testing::message([] { builtin_robot("spot"); }),
+            "robot 'spot' is not built in; the built-in robots are cartpole, double_pendulum, ur5, iiwa14, panda, "
+            "go2, hyq, anymal_c, humanoid, g1, atlas");
 }
 
 TEST(Robots, SayWhereTheFileShouldBe) {
-  try {
-    robot_file("go2", "/nowhere");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "robot 'go2': /nowhere/go2.urdf does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in "
-        "robots");
-  }
+  EXPECT_EQ(
+      testing::message([] { robot_file("go2", "/nowhere"); }),
+      "robot 'go2': /nowhere/go2.urdf does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in robots");
 }
 
 TEST(Robots, AreFoundWhereTheEnvironmentSays) {
