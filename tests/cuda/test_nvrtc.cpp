@@ -17,6 +17,7 @@
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/small_world.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_nvrtc {
@@ -25,14 +26,7 @@ namespace {
 using test::Environment;
 using test::Scratch;
 
-std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) { return e.what(); }
-  return "no error";
-}
-
-using testing::OpCrba, testing::OpFd, testing::OpRnea, testing::OpStep, testing::index_of;
+using testing::message, testing::OpCrba, testing::OpFd, testing::OpRnea, testing::OpStep, testing::index_of;
 
 template <class Op> Program program(const std::string& robot) {
   return specialised_program({index_of<Op>()}, load(robot).model);

@@ -8,7 +8,7 @@
 #include "host/simulation/simulation.h"
 #include "tests/device/control.h"
 #include "tests/device/sequence_cases.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_device_simulation {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "host/planning/backward_pass.h"
 #include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_ilqr {
 namespace {
@@ -87,11 +87,8 @@ TEST(BackwardPass, IsTheLeastSquaresSolutionOfALinearSystem) {
 }
 
 RolloutOptions cart_to_half() {
-  RolloutOptions o;
-  o.stepping = {.dt = 0.05}, o.controls = 1, o.parameters = 1, o.precision = Precision::float64;
-  o.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
-    return {{u[0], Expr(0.0)}};
-  };
+  RolloutOptions o = testing::pushed_cart();
+  o.cost = {};
   o.residual = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) -> Traced {
     return {x.q[0] - goal[0], 0.1 * x.v[0], 0.02 * u[0]};
   };
@@ -120,13 +117,13 @@ TEST(Ilqr, DrivesACartToAGoalWithinItsBounds) {
 // The same sum as a cost, or as a cost beside residuals: where residuals are linear, Gauss-Newton is exact.
 TEST(Ilqr, PlansTheSameForACostAsForItsResiduals) {
   Evaluator evaluator(load("cartpole"), {.threads = 1});
-  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
+  const testing::AtRest rest(2);
   RolloutOptions o = cart_to_half();
   const auto residual = o.residual;
   const auto last = o.terminal_residual;
   const auto plan = [&] {
     Ilqr planner(evaluator, o, {.horizon = 12, .iterations = 3, .tolerance = 0});
-    planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0);
+    planner.command(rest.with({0.5}), 0);
     return planner.last();
   };
   const IlqrPlan of_residuals = plan();
@@ -162,10 +159,7 @@ TEST(Ilqr, LeavesAPlanWithoutAFiniteCostAsItWas) {
 TEST(Ilqr, NamesWhatItRefuses) {
   Evaluator evaluator(load("cartpole"), {.threads = 1});
   const auto refuses = [&](const RolloutOptions& o, const IlqrOptions& i, const std::string& why) {
-    try {
-      const Ilqr planner(evaluator, o, i);
-      ADD_FAILURE() << why;
-    } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what(); }
+    EXPECT_NE(testing::message([&] { Ilqr(evaluator, o, i); }).find(why), std::string::npos) << why;
   };
   RolloutOptions no_cost = cart_to_half();
   no_cost.residual = {}, no_cost.terminal_residual = {};

@@ -10,12 +10,12 @@
 #include "core/kinematics/integrate.h"
 #include "core/program/count.h"
 #include "core/program/order.h"
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "host/table/ops.h"
 #include "host/trace/draw.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/run_batch.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_derivatives {
@@ -49,24 +49,7 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
 
 // The outputs of a row for one instance.
 Columns run(Evaluator& e, std::string_view op, const Columns& in, const std::vector<double>& uniforms, int frame) {
-  const OpRow& row = e.op(op);
-  std::vector<Buffer> memory;
-  std::vector<ArrayRef> vi, vo;
-  const auto make = [&](int components) -> Buffer& { return memory.emplace_back(Precision::float64, 1, components); };
-  for (const auto& x : in) {
-    Buffer& b = make(static_cast<int>(x.size()));
-    for (std::size_t c = 0; c < x.size(); c++) b.component<double>(static_cast<long>(c))[0] = x[c];
-    vi.push_back(b.ref());
-  }
-  for (const auto& a : row.out) vo.push_back(make(a.components).ref());
-  e.run(op, vi, vo, {uniforms, frame});
-  Columns out;
-  for (std::size_t k = 0; k < row.out.size(); k++) {
-    auto& y = out.emplace_back();
-    Buffer& b = memory[in.size() + k];
-    for (int c = 0; c < row.out[k].components; c++) y.push_back(b.component<double>(c)[0]);
-  }
-  return out;
+  return testing::run_one(e, op, in, uniforms, 1, frame);
 }
 
 Columns joined(Columns a, const Columns& b) {

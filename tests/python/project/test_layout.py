@@ -59,7 +59,7 @@ ONLY = {
     "cuda": ("core", "host/table", "host/memory", "host/contacts", "host/solver", "cuda"),
     "python/bindings": ("core", "host"),
     "bench": ("core", "host", "bench"),
-    "tests/support": ("core", "host/table", "host/trace", "tests/support"),
+    "tests/support": ("core", "host", "tests/support"),
     "tests/core": ("core", "tests/support"),
     "tests/host": ("core", "host", "tests/support"),
     "tests/gpu": ("core", "host", "tests/support", "tests/gpu/timing"),
