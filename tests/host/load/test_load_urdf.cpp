@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Geometry>
-#include <cmath>
 #include <map>
 
-#include "core/dynamics/rnea.h"
 #include "host/load/load_urdf.h"
 #include "host/robots/robots.h"
 #include "host/urdf/urdf.h"
@@ -20,37 +17,6 @@ using test::shared_models;
 
 std::string error_of(const std::string& text, const UrdfOptions& options = {}) {
   return message([&] { load_urdf_text(text, "x.urdf", options); });
-}
-
-const std::map<std::string_view, std::vector<double>> kTorques = {
-#include "tests/host/load/robot_torques.inc"
-};
-
-TEST(LoadUrdf, GivesTheTorquesOfPinocchioAndMuJoCo) {
-  for (const BuiltinRobot& built_in : builtin_robots()) {
-    SCOPED_TRACE(built_in.name);
-    const Robot robot = load_urdf(robot_file(built_in.name), {.floating_base = built_in.floating});
-    const Model<double>& m = robot.model;
-    std::vector<double> q(m.nq), qd(m.nv), qdd(m.nv), tau(m.nv), f_ext(6 * m.nb);
-    const int base = built_in.floating ? 6 : 0;
-    if (base) {
-      q = {0.3, -0.2, 0.9, 0.8, 0.2, -0.4, 0.4}, qd = {0.5, -0.3, 0.2, 0.4, 0.6, -0.7},
-      qdd = {1, -2, 0.5, -0.3, 0.8, 1.1};
-      q.resize(m.nq), qd.resize(m.nv), qdd.resize(m.nv);
-    }
-    const std::vector<double>& expected = kTorques.at(built_in.name);
-    ASSERT_EQ(expected.size(), static_cast<std::size_t>(m.nv));
-    for (std::size_t k = 0; k < robot.joint_order.size(); ++k) {
-      const Body<double>& body = m.body[robot.joint_order[k]];
-      q[body.q] = 0.7 * std::sin(k + 1.0), qd[body.v] = std::cos(2.0 * k), qdd[body.v] = 2 * std::sin(3.0 * k + 1);
-    }
-    rnea(m, q.data(), qd.data(), qdd.data(), f_ext.data(), tau.data());
-    double scale = 0;
-    for (double x : expected) scale = std::max(scale, std::abs(x));
-    for (int i = 0; i < base; ++i) EXPECT_NEAR(tau[i], expected[i], 1e-9 * scale) << i;
-    for (std::size_t k = 0; k < robot.joint_order.size(); ++k)
-      EXPECT_NEAR(tau[m.body[robot.joint_order[k]].v], expected[base + k], 1e-9 * scale) << k;
-  }
 }
 
 TEST(LoadUrdf, KeepsEveryLinkAsAFrame) {
