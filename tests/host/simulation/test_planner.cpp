@@ -131,30 +131,6 @@ TEST(Planner, DrawsTheNextIterationWithTheSpreadOfTheElites) {
   EXPECT_NEAR(planner.cost(), *std::min_element(next.cost.begin(), next.cost.end()), 1e-12);
 }
 
-TEST(Planner, DrivesACartToAGoal) {
-  for (const PlanUpdate update : {PlanUpdate::Best, PlanUpdate::SoftmaxMean, PlanUpdate::EliteMean}) {
-    Cart cart(1, Precision::float32);
-    Planner planner(cart.roll, {.horizon = 20,
-                                .samples = 256,
-                                .update = {.kind = update, .temperature = 0.05},
-                                .sigma = {4},
-                                .lower = {-10},
-                                .upper = {10},
-                                .iterations = 2,
-                                .knots = 5,
-                                .interpolation = Interpolation::Cubic});
-    Simulation s(cart.evaluator, 1, {.dt = 0.05});
-    Buffer tau(Precision::float32, 1, 2);
-    for (int k = 0; k < 100; k++) {
-      const std::span<const double> u = planner.command({.q = s.q(), .v = s.v(), .p = {0.5}}, s.time());
-      ASSERT_LE(std::abs(u[0]), 10);
-      tau.component<float>(0)[0] = static_cast<float>(u[0]);
-      s.step(tau.ref());
-    }
-    EXPECT_NEAR(numbers_of(s.q())[0], 0.5, 0.1) << "update " << static_cast<int>(update);
-  }
-}
-
 TEST(Planner, PlansForSeveralModels) {
   const Robot robot = load("cartpole");
   Evaluator evaluator(robot, {.threads = 1, .parameters = {"mass"}});
@@ -311,23 +287,6 @@ TEST(Planner, PlansForSeveralRobots) {
   of_all.robots = of_all.models = 2;
   EXPECT_EQ(message([&] { Planner(cart.roll, of_all); }),
             "Planner: robots is 2, expected 1 with several models: make a planner for each robot");
-}
-
-TEST(Planner, ShiftsKnotsByTheTimeThatHasPassed) {
-  const Cart cart;
-  const AtRest rest(2);
-  const RolloutArrays state = rest.with({0.5});
-  for (const Interpolation by : {Interpolation::Linear, Interpolation::Cubic}) {
-    // one sample: the plan itself
-    Planner planner(cart.roll, {.horizon = 10, .samples = 1, .knots = 4, .interpolation = by});
-    planner.reset({1, -2, 3, 0.5});
-    planner.command(state, 2.0);
-    std::vector<double> expected;
-    for (int k = 0; k < 4; k++) expected.push_back(control_at(planner, 2.08 + 0.15 * k));
-    planner.command(state, 2.08);
-    for (int k = 0; k < 4; k++) EXPECT_NEAR(planner.knots()[k], expected[k], 1e-12) << "knot " << k;
-    EXPECT_THROW(planner.command(state, 2.0), Error);
-  }
 }
 
 TEST(Planner, FitsKnotsToControls) {
