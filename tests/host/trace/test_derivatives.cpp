@@ -6,7 +6,6 @@
 #include <map>
 #include <random>
 
-#include "core/derivatives/fd_derivatives.h"
 #include "core/kinematics/integrate.h"
 #include "core/program/count.h"
 #include "core/program/order.h"
@@ -178,47 +177,6 @@ TEST(Derivatives, OfEveryJointEqualDifferences) {
 TEST(Derivatives, ByParametersEqualDifferences) {
   check_every_operation(load("panda"), {"mass", "com", "inertia", "armature", "damping", "gravity"});
   check_every_operation(load("hyq", {.floating_base = true}), {"position", "friction"});
-}
-
-// A step q (+) e of one freedom in the coordinates of q: what tangent-space columns are multiplied by.
-std::vector<double> step_of(const Model<double>& m, const std::vector<double>& q, int k) {
-  std::vector<double> high(m.nq), low(m.nq), e(m.nv);
-  e[k] = 1e-6;
-  integrate(m, q.data(), e.data(), 1.0, high.data());
-  e[k] = -1e-6;
-  integrate(m, q.data(), e.data(), 1.0, low.data());
-  for (int i = 0; i < m.nq; i++) high[i] = (high[i] - low[i]) / 2e-6;
-  return high;
-}
-
-TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
-  const test::WithoutCompiler interpreted;
-  for (const char* name : {"iiwa14", "go2", "atlas"}) {
-    SCOPED_TRACE(name);
-    const Robot robot = load(name, {.floating_base = std::string(name) != "iiwa14"});
-    const Model<double>& m = robot.model;
-    Evaluator e(robot, {.threads = 1});
-    const testing::State s = testing::random_state(robot.model, 5);
-    std::vector<double> qdd(m.nv), dq(m.nv * m.nv), dv(m.nv * m.nv), dtau(m.nv * m.nv);
-    fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data(), dq.data(), dv.data(),
-                   dtau.data());
-    std::mt19937 g(2);
-    const Columns bars = random_like(e.op("fd").out, g);
-    const Columns reverse = run(e, "fd_vjp", joined({s.q, s.v, s.tau}, bars), {}, 0);
-    double scale = 1;
-    for (double x : dq) scale = std::max(scale, std::fabs(x));
-    for (int k = 0; k < m.nv; k++) {
-      double by_q = 0, by_v = 0, by_tau = 0, got = 0;
-      for (int i = 0; i < m.nv; i++)
-        by_q += bars[0][i] * dq[i * m.nv + k], by_v += bars[0][i] * dv[i * m.nv + k],
-            by_tau += bars[0][i] * dtau[i * m.nv + k];
-      const std::vector<double> step = step_of(m, s.q, k);
-      for (int i = 0; i < m.nq; i++) got += reverse[0][i] * step[i];
-      EXPECT_NEAR(got, by_q, 1e-7 * scale);
-      EXPECT_NEAR(reverse[1][k], by_v, 1e-9 * scale);
-      EXPECT_NEAR(reverse[2][k], by_tau, 1e-9 * scale);
-    }
-  }
 }
 
 long cost(const Program& p) {
