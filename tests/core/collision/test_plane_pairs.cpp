@@ -135,22 +135,5 @@ TEST(PlaneMesh, LiesOnASideAndStandsOnACorner) {
   for (int k = 1; k < 4; k++) EXPECT_GT(c[k].distance, c[0].distance);
 }
 
-TEST(ContactFrame, IsRightHandedAndStartsFromY) {
-  const ContactFrame<double> z = contact_frame(Vec3d(0, 0, 1)), y = contact_frame(Vec3d(0, 1, 0));
-  expect_vector(z.e[1], {0, 1, 0});
-  expect_vector(z.e[2], {-1, 0, 0});
-  expect_vector(y.e[1], {0, 0, 1});
-  expect_vector(y.e[2], {1, 0, 0});
-  Random random(9);
-  for (int i = 0; i < 20; i++) {
-    const ContactFrame<double> f = contact_frame(Vec3d(random.vector().normalized()));
-    for (int a = 0; a < 3; a++) {
-      for (int b = 0; b < 3; b++) EXPECT_NEAR(dot(f.e[a], f.e[b]), a == b, 1e-14);
-      expect_vector(cross(f.e[a], f.e[(a + 1) % 3]), f.e[(a + 2) % 3]);
-    }
-  }
-  expect_vector(contact_frame(Vec3d(0, 0, 1), Vec3d(0, 0, 1)).e[1], {1, 0, 0});  // a capsule that stands
-}
-
 }  // namespace
 }  // namespace featherstorm::test_plane_pairs
