@@ -1,4 +1,4 @@
-// Two boxes with faces on each other. Other poses are compared with MuJoCo's contacts in tests/python/world/test_pair_contacts.py.
+// Two boxes with faces on each other. tests/python/world/test_pair_contacts.py compares other poses with MuJoCo.
 #include "core/collision/box_box.h"
 #include "tests/core/collision/shapes.h"
 

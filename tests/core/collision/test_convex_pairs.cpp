@@ -1,4 +1,4 @@
-// Pairs by loops: the answer is a proof of itself. tests/python/world/test_pair_contacts.py compares all pairs with MuJoCo's contacts.
+// Pairs by loops: the answer is a proof of itself. tests/python/world/test_pair_contacts.py compares all with MuJoCo.
 #include "core/collision/convex_pairs.h"
 
 #include "core/collision/candidates.h"

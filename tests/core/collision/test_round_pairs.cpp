@@ -1,5 +1,5 @@
-// Spheres, capsules and boxes where directions are a matter of choice or sides lie on each other. Other poses are compared with
-// MuJoCo's contacts in tests/python/world/test_pair_contacts.py.
+// Spheres, capsules and boxes where directions are a matter of choice or sides lie on each other.
+// tests/python/world/test_pair_contacts.py compares other poses with MuJoCo.
 #include "core/collision/capsule_box.h"
 #include "core/collision/capsule_capsule.h"
 #include "core/collision/sphere_pairs.h"

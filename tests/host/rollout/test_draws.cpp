@@ -1,5 +1,5 @@
-// Stages that draw: against the definition, number by number, with the words of noise.h, whose known answers test_noise.cpp has; and the
-// same bits for whatever batch, thread, instruction set and precision.
+// Stages that draw: against the definition, number by number, with the words of noise.h, whose known answers
+// test_noise.cpp has; and the same bits for whatever batch, thread, instruction set and precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>

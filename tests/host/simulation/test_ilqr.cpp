@@ -1,5 +1,5 @@
-// Plans by gradients: minima of quadratic functions in a box, a backward pass by dense algebra, what is refused. Plans are
-// minima, and drive robots: tests/python/horizon/test_ilqr.py.
+// Plans by gradients: minima of quadratic functions in a box, a backward pass by dense algebra, what is refused. That
+// plans are minima and drive robots: tests/python/horizon/test_ilqr.py.
 #include "host/planning/ilqr.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Steps of a world by traced programs: with contacts against its texts in double and the dense solver, instances against
-// each other. tests/python/world and mujoco_batch/test_mujoco_discrete.py compare steps of all integrators with MuJoCo's.
+// Steps of a world by traced programs: with contacts against its texts in double and the dense solver, instances
+// against each other. tests/python/world and mujoco_batch/test_mujoco_discrete.py compare all integrators with MuJoCo.
 #include <gtest/gtest.h>
 
 #include <random>

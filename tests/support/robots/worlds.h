@@ -24,7 +24,7 @@ inline std::vector<ContactSpec> go2_feet(double friction = 0.8, double restituti
 inline Robot standing_go2() { return load("go2", {.contacts = go2_feet()}); }
 inline Robot gripping_panda() { return load("panda", {.mimic = UrdfOptions::Mimic::kCouple}); }
 
-// A cart with a pole that is pushed along its rail. The cost is its distance from p[0], and a little of its speed and of the push.
+// A cart with a pole, pushed along its rail. Its cost is the distance from p[0], a little of its speed and of the push.
 inline RolloutOptions pushed_cart(Precision precision = Precision::float64) {
   RolloutOptions o;
   o.stepping = {.dt = 0.05}, o.controls = 1, o.parameters = 1, o.precision = precision;
