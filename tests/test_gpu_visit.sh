@@ -129,10 +129,10 @@ peers_have_what_was_brought_before() {
 }
 
 # Of a small task; those of other packages are tested by tests/python/environment/test_device_tasks.py.
-environments_are_right_and_timed() {
+environments_are_timed() {
   "$python" -c 'import mujoco' 2>/dev/null || return 0
   visit environments || { cat "$scratch/out"; return 1; }
-  expect "== environments_right rc 0" && expect "2 of 2 compared, 0 failures" && expect "== environments rc 0" &&
+  expect "== environments rc 0" &&
     grep -q '^Box,float32,64,graph,.*,same$' "$scratch/environments/environments.csv" &&
     at_most_eight_files "$scratch/environments"
 }

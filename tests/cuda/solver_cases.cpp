@@ -1,7 +1,7 @@
 //   solver_cases some    launches of the float kernels, all solutions by the kernel of both laws
 //   solver_cases all     also of the double kernels and of those of MuJoCo's law alone
 //
-// Writes launches of the contact solver's kernels as JSON lines for test_solver_sass.py: the bytes of the parameters, the memory they
+// Writes launches of the contact solver's kernels as JSON lines for test_sass.py: the bytes of the parameters, the memory they
 // point to, how much working memory there is, and what the host's solver makes of the same instances, with a tolerance.
 //
 // Small robots that touch in many ways: solved in the space of their rows and in that of coordinates, by pyramids and by cones, and by

@@ -9,5 +9,5 @@ endforeach()
 add_test(NAME cuda_specialised_budgets COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/specialised.py check
   $<TARGET_FILE:specialised_kernels>)
 add_test(NAME cuda_specialised_machine_code COMMAND Python3::Interpreter
-  ${CMAKE_CURRENT_SOURCE_DIR}/test_specialised_sass.py $<TARGET_FILE:specialised_cases> engine)
+  ${CMAKE_CURRENT_SOURCE_DIR}/test_sass.py $<TARGET_FILE:specialised_cases> engine)
 set_tests_properties(cuda_specialised_budgets cuda_specialised_machine_code PROPERTIES SKIP_RETURN_CODE 77 COST 20)

@@ -1,4 +1,4 @@
-// Writes launches of specialised float kernels as JSON lines for test_specialised_sass.py: the machine code that NVRTC
+// Writes launches of specialised float kernels as JSON lines for test_sass.py: the machine code that NVRTC
 // makes for sm_90, the bytes of the parameters, the memory they point to, and the results expected in double with a
 // tolerance. Exit status 77 where there is no NVRTC.
 //

@@ -17,6 +17,7 @@
 #include "tests/support/oracles/op_cases.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/small_world.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_nvrtc {
@@ -25,14 +26,7 @@ namespace {
 using test::Environment;
 using test::Scratch;
 
-std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) { return e.what(); }
-  return "no error";
-}
-
-using testing::OpCrba, testing::OpFd, testing::OpRnea, testing::OpStep, testing::index_of;
+using testing::message, testing::OpFd, testing::OpRnea, testing::OpStep, testing::index_of;
 
 template <class Op> Program program(const std::string& robot) {
   return specialised_program({index_of<Op>()}, load(robot).model);
@@ -76,14 +70,6 @@ TEST_F(NvrtcCompiles, KeepsTheBestOfTheOrders) {
     const DeviceCost c = compiler.compile(device_source(p, false, {order, 0}), "sm_90").cost;
     EXPECT_FALSE(is_better(c, best.cost)) << order;
     if (best.form.order == order) { EXPECT_EQ(c.instructions, best.cost.instructions); }
-  }
-}
-
-TEST_F(NvrtcCompiles, LoopsUniformsAndDoubles) {
-  for (bool double_precision : {false, true}) {
-    const DeviceKernel k = compile_for_device(program<OpStep>("cartpole"), double_precision, compiler, "sm_90");
-    EXPECT_GT(k.cost.instructions, 100);
-    EXPECT_EQ(k.cost.spill_loads, 0);
   }
 }
 
@@ -165,19 +151,6 @@ TEST_F(NvrtcCompiles, RefusedTextsComeWithTheCompilersWords) {
   const std::string words = message([&] { compiler.compile("__global__ void f() { nonsense(); }", "sm_80"); });
   EXPECT_EQ(words.find("NVRTC: NVRTC_ERROR_COMPILATION\n"), 0u) << words;
   EXPECT_NE(words.find("nonsense"), std::string::npos) << words;
-}
-
-TEST_F(NvrtcCompiles, TheCacheGivesTheSameKernel) {
-  Scratch scratch;
-  const Program p = program<OpCrba>("ur5");
-  const auto kernel = [&] { return DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 90); };
-  const DeviceKernel first = kernel(), second = kernel();
-  EXPECT_EQ(first.image, second.image);
-  EXPECT_EQ(first.form.order, second.form.order);
-  EXPECT_EQ(first.cost.instructions, second.cost.instructions);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 2);
-  DeviceCompiler(nullptr, scratch.path()).kernel(p, false, 80);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 4) << "another device";
 }
 
 // A rollout of steps and costs: its arrays must all become registers, the loops must stay loops.
@@ -293,20 +266,6 @@ TEST(NvrtcLibrary, NamesWhatIsMissing) {
   }
   const Environment set("FEATHERSTORM_NVRTC", "libm.so.6");
   EXPECT_EQ(Nvrtc().missing(), "FEATHERSTORM_NVRTC: libm.so.6 is not NVRTC 12 or newer");
-}
-
-TEST(DeviceCache, EntriesComeBackWithoutTheirSeal) {
-  Scratch scratch;
-  const std::string key(32, 'a'), code = std::string("\0code\0", 6);
-  KernelCache cache(scratch.path(), 1 << 20, nullptr, {".cubin", ".cu"});
-  EXPECT_FALSE(cache.load(key));
-  EXPECT_EQ(cache.store(key, code, "the text"), scratch / (key + ".cubin"));
-  EXPECT_EQ(cache.load(key), code);
-  EXPECT_EQ(test::read_file(scratch / (key + ".cu")), "the text");
-  std::string bytes = test::read_file(scratch / (key + ".cubin"));
-  bytes[2] ^= 1;
-  test::write_file(scratch / (key + ".cubin"), bytes);
-  EXPECT_FALSE(cache.load(key));
 }
 
 TEST(DeviceCache, OneLimitHoldsForBothKindsOfEntries) {

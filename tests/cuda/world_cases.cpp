@@ -1,4 +1,4 @@
-// Writes launches of the kernels of a world's step as JSON lines for test_world_sass.py, programs fused into one as the engine does it
+// Writes launches of the kernels of a world's step as JSON lines for test_sass.py, programs fused into one as the engine does it
 // (host/rollout/cuda_stages.h): the machine code that NVRTC makes for sm_90, what it takes, the bytes of the parameters, the memory they
 // point to, and the results expected with a tolerance. Before them a line tells the compiler. Exit status 77 where there is no NVRTC.
 //

@@ -14,8 +14,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "host/system/error.h"
 #include "tests/device/fake_cuda/fake_cuda.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::testing {
 
@@ -83,13 +83,5 @@ inline int program_threads() { return control<decltype(fake_cuda_program_threads
 
 // Error numbers of cuda_runtime_api.h, which the engine's tests do not include.
 inline constexpr int out_of_memory = 2, invalid_image = 200, illegal_address = 700, out_of_resources = 701;
-
-// The message of the Error that `f` throws.
-inline std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) { return e.what(); }
-  return "no error";
-}
 
 }  // namespace featherstorm::testing

@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "core/trace/program.h"
-#include "host/compile/traced_kernel.h"
 #include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "host/memory/device.h"
 #include "host/rollout/sequence.h"
 #include "tests/device/control.h"
+#include "tests/host/rollout/renewal.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::testing {
@@ -145,12 +145,9 @@ struct Rolling {
     s.finite("total", {"q", "v"});
   }
   void traced(const Program& p, std::vector<std::pair<std::string, std::string>> swaps, bool last) {
-    Stage s_;
-    s_.kernel = [this, p] { return interpret_program(p, precision); }, s_.program = [p] { return p; };
-    for (const auto& a : p.inputs) s_.in.push_back(a.name);
-    for (const auto& a : p.outputs) s_.out.push_back(a.name);
-    s_.swaps = std::move(swaps), s_.last = last;
-    s.stage(std::move(s_));
+    Stage stage = interpreted(p, precision);
+    stage.swaps = std::move(swaps), stage.last = last;
+    s.stage(std::move(stage));
   }
 };
 

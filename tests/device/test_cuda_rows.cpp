@@ -13,7 +13,7 @@
 #include "host/memory/device_graph.h"
 #include "tests/device/control.h"
 #include "tests/support/oracles/op_cases.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/robots/linkages.h"
 
 namespace featherstorm::test_device_evaluator {
 namespace {
@@ -281,6 +281,14 @@ TEST(CudaRows, RefusesModelsWithoutKernels) {
             "the CPU");
   EXPECT_EQ(gravity(user),
             "gravity: CUDA device 1: user-defined joints have no CUDA kernels: run the model on the CPU");
+  const std::string most = " contacts, the CUDA kernels take at most 8 and 16: run it on the CPU";
+  Robot touching = load("iiwa14"), closed = closed_robot(four_bar());
+  touching.model.contacts =
+      contacts_of(touching, std::vector<ContactSpec>(17, on_ground(touching.body_names[1], {0, 0, 0}, 0.1)));
+  closed.model.loops =
+      close_loops(closed, std::vector<LoopSpec>(9, pin("coupler", {0.8, 0, 0}, "rocker", {0.6, 0, 0})));
+  EXPECT_EQ(gravity(touching), "gravity: CUDA device 1: the model has 0 loops and 17" + most);
+  EXPECT_EQ(gravity(closed), "gravity: CUDA device 1: the model has 9 loops and 0" + most);
 }
 
 }  // namespace

@@ -112,14 +112,7 @@ TEST(DrawStage, EpisodesAreTheHosts) {
   for (const Precision p : {Precision::float32, Precision::float64})
     for (const bool draws : {false, true}) {
       SCOPED_TRACE(draws ? "drawn" : "given");
-      const auto traced = [p](const Program& program) {
-        Stage s{[p, program] { return interpret_program(program, p); }};
-        s.program = [program] { return program; };
-        for (const auto& a : program.inputs) s.in.push_back(a.name);
-        for (const auto& a : program.outputs) s.out.push_back(a.name);
-        return s;
-      };
-      const Sequence s = renewal_sequence(p, "", 1, draws, traced);
+      const Sequence s = renewal_sequence(p, "", 1, draws, [p](const Program& x) { return interpreted(x, p); });
       Twin key(p, B, 6, 1), a(p, B, 1, 1), given(p, B, 2, 1);
       key.fill([](long i, long k) {
         return draw_key(renewal_seed, static_cast<std::uint32_t>(i))[static_cast<std::size_t>(k)];
@@ -155,13 +148,6 @@ Program again() {
 }
 TEST(DrawStage, AStageInPlaceLeavesAloneWhoNeedsItNot) {
   constexpr long B = 70, T = 30;
-  const auto traced = [](Precision p, const Program& program) {
-    Stage s{[p, program] { return interpret_program(program, p); }};
-    s.program = [program] { return program; };
-    for (const auto& a : program.inputs) s.in.push_back(a.name);
-    for (const auto& a : program.outputs) s.out.push_back(a.name);
-    return s;
-  };
   std::vector<double> times;
   for (long t = 0; t < T; t++) times.push_back(static_cast<double>(t));
   for (const Precision p : {Precision::float32, Precision::float64})
@@ -171,7 +157,7 @@ TEST(DrawStage, AStageInPlaceLeavesAloneWhoNeedsItNot) {
       s.array("key", 6), s.array("u", 2), s.uniform("t", 1);
       for (const char* name : {"a", "x", "grown", "done", "mark", "x_again", "mark_again", "episode", "step"})
         s.array(name, 1);
-      Stage grow = traced(p, growth()), begin = traced(p, again());
+      Stage grow = interpreted(growth(), p), begin = interpreted(again(), p);
       grow.swaps = {{"x", "grown"}};
       s.stage(grow);
       s.stage(draw_stage(p, "", {.count = 2, .function = 3, .next_episode = true, .needed = "done"}, "u"));

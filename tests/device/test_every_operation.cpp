@@ -20,18 +20,24 @@ struct Kind {
 };
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
-    const auto all_joints = [](unsigned seed, int bodies) {
+    const auto all_joints = [](unsigned seed, int bodies, bool floating) {
       RandomOptions o;
       o.types.pop_back();  // no user-defined joints
-      o.bodies = bodies, o.floating = true, o.roots = 0;
+      o.bodies = bodies, o.floating = floating, o.roots = 0;
       return random_robot(seed, o);
     };
-    return std::vector<Kind>{{all_joints(42, 5)},
+    const RandomOptions largest{.bodies = 64, .types = {JointType::Helical}, .branching = 0.2};
+    // All classes of model sizes (make_cuda_model). The screws are the largest robot that fits.
+    return std::vector<Kind>{{all_joints(42, 5, true)},
+                             {all_joints(45, 3, false), Needs::nothing, true},
+                             {all_joints(46, 12, false), Needs::nothing, true},
                              {load("go2"), Needs::nothing, true},
                              {load("atlas"), Needs::nothing, true},
-                             {touching(all_joints(43, 3)), Needs::contacts},
+                             {random_robot(7, largest), Needs::nothing, true},
+                             {touching(all_joints(43, 3, true)), Needs::contacts},
                              {closed_robot(four_bar()), Needs::loops},
                              {closed_robot(parallel_leg()), Needs::loops},
+                             {closed_robot(stewart_platform()), Needs::loops, true},
                              {gripper(), Needs::coupling}};
   }();
   return all;
@@ -137,7 +143,7 @@ TEST_P(EveryOperation, IsTheReferenceInDouble) {
   ASSERT_FALSE(row.kinds.empty()) << "no robot runs it";
   for (const Kind* kind : row.kinds) {
     std::vector<long> counts{1, 3};
-    if (!kind->large) counts = real_gpu ? std::vector<long>{1, 17, 259} : std::vector<long>{1, 33};
+    if (!kind->large) counts = real_gpu ? std::vector<long>{1, 17, 259} : std::vector<long>{1, 67};
     Evaluator e(kind->robot);
     for (const int repeat : {1, 3}) {
       if (repeat > 1 && !row.text.carried) continue;

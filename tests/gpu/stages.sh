@@ -83,12 +83,11 @@ stage_peers() {
   fi
 }
 
-# Steps of environments, whose models are files of other packages. Kernels are made in the first half.
+# Steps of environments, whose models are files of other packages.
 stage_environments() {
-  if ! needs environments_right featherstorm mujoco; then return; fi
+  if ! needs environments featherstorm mujoco; then return; fi
   record_clocks "$out/environments_clocks.csv"
-  program environments_right.txt $((limit * 55 / 100)) "$python" "$here/environments.py" right ${quick:+quick}
-  program environments.csv $((deadline - SECONDS)) "$python" "$here/environments.py" fast ${quick:+quick} \
+  program environments.csv $((deadline - SECONDS)) "$python" "$here/environments.py" ${quick:+quick} \
     --seconds $((deadline - SECONDS - 60))
   stop_clocks
 }

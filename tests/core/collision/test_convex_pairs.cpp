@@ -1,8 +1,7 @@
-// Pairs by loops: the answer is a proof of itself, is that of closed forms where there are some, and lanes are alone.
+// Pairs by loops: the answer is a proof of itself. tests/python/world/test_pair_contacts.py compares all with MuJoCo.
 #include "core/collision/convex_pairs.h"
 
 #include "core/collision/candidates.h"
-#include "core/scalar/pack.h"
 #include "tests/core/collision/shapes.h"
 
 namespace featherstorm::test_convex_pairs {
@@ -66,29 +65,6 @@ void expect_optimum(const Body& A, const Body& B, const ConvexContact<double>& c
   }
 }
 
-TEST(ConvexPairs, DistancesAreTheGreatestAlongAnyDirection) {
-  Random random(1);
-  int overlaps = 0, gaps = 0;
-  for (const GeomType a : shapes)
-    for (const GeomType b : shapes) {
-      if (a > b) continue;
-      SCOPED_TRACE("shapes " + std::to_string(static_cast<int>(a)) + ", " + std::to_string(static_cast<int>(b)));
-      for (int i = 0; i < 100; i++) {
-        const GeomContacts<double> c = geoms(a, b, random);
-        const Body A = convex_body(c, c.geom[0], random_place(random, 0.2)),
-                   B = convex_body(c, c.geom[1], random_place(random, 0.2));
-        const ConvexContact<double> contact = convex_contact(A, B, 1.0);
-        // points and segments that coincide have no direction
-        if (a <= GeomType::Capsule && b <= GeomType::Capsule && contact.distance < -A.radius - B.radius + 1e-6)
-          continue;
-        expect_optimum(A, B, contact, random);
-        overlaps += contact.distance < 0, gaps += contact.distance > 0;
-      }
-    }
-  EXPECT_GT(overlaps, 500);
-  EXPECT_GT(gaps, 300);
-}
-
 // Round numbers: centres that coincide, sides in one plane, corners on edges, axes along each other.
 TEST(ConvexPairs, DegeneratePosesHaveTheirProofToo) {
   Random random(8);
@@ -117,26 +93,6 @@ TEST(ConvexPairs, DegeneratePosesHaveTheirProofToo) {
       }
     }
   EXPECT_GT(compared, 3000);
-}
-
-TEST(ConvexPairs, AgreeWithClosedForms) {
-  Random random(2);
-  for (int i = 0; i < 2000; i++) {
-    const Placement<double> X = random_place(random, 0.2), Y = random_place(random, 0.2);
-    const auto compare = [&](GeomType a, GeomType b, auto&& closed) {
-      const GeomContacts<double> c = geoms(a, b, random);
-      const ConvexContact<double> contact =
-          convex_contact(convex_body(c, c.geom[0], X), convex_body(c, c.geom[1], Y), 1.0);
-      Contact3d out[8];
-      closed(X, c.geom[0].size, Y, c.geom[1].size, out);
-      EXPECT_NEAR(contact.distance, out[0].distance, 1e-11);
-      expect_vector(contact.n, out[0].normal, 1e-5);
-      expect_vector(Vec3d((contact.a + contact.b) / 2), out[0].point, 1e-6);
-    };
-    compare(GeomType::Sphere, GeomType::Capsule, [](auto&&... x) { sphere_capsule(x...); });
-    compare(GeomType::Sphere, GeomType::Box, [](auto&&... x) { sphere_box(x...); });
-    compare(GeomType::Sphere, GeomType::Cylinder, [](auto&&... x) { sphere_cylinder(x...); });
-  }
 }
 
 TEST(ConvexPairs, SidesOfParallelCylindersAreThoseOfNearlyParallelOnes) {
@@ -168,22 +124,6 @@ TEST(ConvexPairs, SidesOfParallelCylindersAreThoseOfNearlyParallelOnes) {
   EXPECT_GT(gaps, 50);
 }
 
-TEST(ConvexPairs, BoxesOverlapAsFarAsTheirAxesSay) {
-  Random random(3);
-  int found = 0;
-  for (int i = 0; i < 2000; i++) {
-    const GeomContacts<double> c = geoms(GeomType::Box, GeomType::Box, random);
-    const Placement<double> X = random_place(random, 0.2), Y = random_place(random, 0.2);
-    const Vec3d d = X.R.transpose() * (Y.r - X.r);
-    const double widest = box_axis<double>(transposed(X.R) * Y.R, d, c.geom[0].size, c.geom[1].size).widest;
-    const double distance = convex_contact(convex_body(c, c.geom[0], X), convex_body(c, c.geom[1], Y), 1.0).distance;
-    if (widest > 0) continue;
-    found++;
-    EXPECT_NEAR(distance, widest, 1e-12);
-  }
-  EXPECT_GT(found, 300);
-}
-
 TEST(ConvexPairs, FarthestCornersAreFound) {
   Random random(4);
   for (int n = 3; n < 40; n++) {
@@ -197,98 +137,8 @@ TEST(ConvexPairs, FarthestCornersAreFound) {
   }
 }
 
-// What lies flat has contacts at the corners of what both share, at their depths.
-TEST(ConvexPairs, FlatSidesTouchWithSeveralPoints) {
-  GeomContacts<double> c;
-  c.hull.push_back(prism(4));
-  c.geom.resize(2);
-  c.geom[0].type = GeomType::Box, c.geom[0].size = {0.3, 0.3, 0.1};
-  c.geom[1].type = GeomType::Mesh, c.geom[1].hull = 0;
-  ContactPoint<double> out[4];
-  const auto contacts = [&](const Placement<double>& Y, bool several) {
-    return convex_contacts(convex_body(c, c.geom[0], at(0, 0, 0)), convex_body(c, c.geom[1], Y), 0.0, several, out);
-  };
-  ASSERT_EQ(contacts(at(0, 0, 0.249), true), 4);
-  for (const auto& p : out) {
-    EXPECT_NEAR(p.distance, -0.001, 1e-12);
-    expect_vector(p.normal, {0, 0, 1}, 1e-12);
-    EXPECT_NEAR(std::hypot(p.point.x(), p.point.y()), 0.2, 1e-12);
-    EXPECT_NEAR(p.point.z(), 0.0995, 1e-12);
-  }
-  EXPECT_EQ(contacts(at(0, 0, 0.249), false), 1);
-  // tilted by a hundredth: the corner that is above does not touch
-  ASSERT_EQ(contacts(turned(at(0, 0, 0.249), 0, 0.01), true), 3);
-  EXPECT_NEAR(std::min({out[0].distance, out[1].distance, out[2].distance}), -0.001 - 0.2 * std::sin(0.01), 1e-5);
-  // a third beside the box
-  ASSERT_EQ(contacts(at(0.301, 0, 0.249), true), 3);
-
-  c.geom[1].type = GeomType::Cylinder, c.geom[1].size = {0.1, 0.2, 0};
-  ASSERT_EQ(contacts(at(0, 0, 0.299), true), 4);
-  for (const auto& p : out) EXPECT_NEAR(std::hypot(p.point.x(), p.point.y()), 0.1, 1e-12);
-  ASSERT_EQ(contacts(turned(at(0, 0, 0.199), 0, pi / 2), true), 2);
-  for (int k = 0; k < 2; k++) EXPECT_NEAR(std::abs(out[k].point.y()), 0.2, 1e-9);
-}
-
-TEST(ConvexPairs, InstancesOfAPackAreAlone) {
-  using T = Pack<double, 2>;
-  Random random(5);
-  for (const GeomType a : shapes)
-    for (const GeomType b : shapes) {
-      if (a > b || slots_of(a, b) == 0 || has_closed_form(a, b)) continue;
-      const GeomContacts<double> c = geoms(a, b, random);
-      ContactPair<double> pair;
-      pair.geom[1] = 1, pair.slots = slots_of(a, b), pair.detection = 0.1;
-      Placement<T> X, Y;
-      Placement<double> x[2], y[2];
-      for (int l = 0; l < 2; l++) {
-        x[l] = random_place(random, 0.2), y[l] = random_place(random, 0.2);
-        for (int i = 0; i < 12; i++) {
-          set_lane(i < 9 ? X.R(i / 3, i % 3) : X.r(i - 9), l, i < 9 ? x[l].R(i / 3, i % 3) : x[l].r(i - 9));
-          set_lane(i < 9 ? Y.R(i / 3, i % 3) : Y.r(i - 9), l, i < 9 ? y[l].R(i / 3, i % 3) : y[l].r(i - 9));
-        }
-      }
-      ContactPoint<T> out[most_slots];
-      contact_points(c, pair, X, Y, out);
-      for (int l = 0; l < 2; l++) {
-        Contact3d alone[most_slots];
-        contact_points(c, pair, x[l], y[l], alone);
-        for (int k = 0; k < pair.slots; k++) {
-          EXPECT_EQ(lane(out[k].distance, l), alone[k].distance);
-          for (int i = 0; i < 3; i++) {
-            EXPECT_EQ(lane(out[k].point(i), l), alone[k].point(i));
-            EXPECT_EQ(lane(out[k].normal(i), l), alone[k].normal(i));
-          }
-        }
-      }
-    }
-}
-
 // A field of 3 x 3 heights, all the same.
 HeightField<double> level(double height) { return {3, 3, 1, 1, 0.5, 0.1, std::vector<double>(9, height)}; }
-
-TEST(HeightFields, LevelGroundIsAsAPlane) {
-  Random random(6);
-  for (const GeomType type : shapes) {
-    GeomContacts<double> c = geoms(GeomType::HeightField, type, random);
-    c.field.push_back(level(0.8)), c.geom[0].field = 0;
-    ContactPair<double> pair;
-    pair.geom[1] = 1, pair.slots = most_prisms;
-    Placement<double> X = random_place(random, 0.3);
-    X.r = {0.25, 0.1, 0};
-    const Body body = convex_body(c, c.geom[1], X);
-    X.r.z() = 0.4 - 0.01 - farthest(body, {0, 0, -1}, -1).r.z() + body.radius;
-    ContactPoint<double> out[most_prisms];
-    const int n = contacts_of(c, pair, at(0, 0, 0), X, out);
-    ASSERT_GT(n, 0);
-    double deepest = 0;
-    for (int k = 0; k < n; k++) deepest = std::min(deepest, out[k].distance);
-    EXPECT_NEAR(deepest, -0.01, 1e-9) << static_cast<int>(type);
-    pair.slots = 1;
-    EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), X, out), 1);
-    X.r.z() += 0.011;
-    EXPECT_EQ(contacts_of(c, pair, at(0, 0, 0), X, out), 0);
-  }
-}
 
 TEST(HeightFields, BesideThemIsNothing) {
   Random random(7);

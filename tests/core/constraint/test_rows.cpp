@@ -1,9 +1,8 @@
-// Rows of constraints: those whose Jacobian is zero are turned off, one constraint at a time. Impedance, and the rows of
-// contacts beside MuJoCo's formulas.
+// Rows of constraints: those whose Jacobian is zero are turned off, one constraint at a time, and rows of contacts are
+// bounded in float. tests/python/world compares rows of every kind with MuJoCo's.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <tuple>
 
 #include "core/constraint/constraint_rows.h"
 #include "core/constraint/contact_rows.h"
@@ -59,62 +58,6 @@ TEST(ConstraintRows, StayWhereOneOfTheSameConstraintMovesSomething) {
   EXPECT_EQ(r.active, (std::vector<double>{1, 1, 1, 0, 1, 0, 0}));
 }
 
-// d of MuJoCo's documentation, chapter Computation, "Impedance".
-double impedance_of_book(const Softness<double>& s, double r) {
-  const auto [d0, dw, width, c, p] =
-      std::tuple{s.impedance[0], s.impedance[1], s.impedance[2], s.impedance[3], s.impedance[4]};
-  if (width <= 1e-15) return (d0 + dw) / 2;
-  const double x = std::min(std::abs(r) / width, 1.0);
-  const double y = x <= c ? c * std::pow(x / c, p) : 1 - (1 - c) * std::pow((1 - x) / (1 - c), p);
-  return d0 + y * (dw - d0);
-}
-
-TEST(Impedance, IsTheCurveOfTheBook) {
-  for (const double power : {1.0, 2.0, 3.5})
-    for (const double midpoint : {0.2, 0.5, 0.9})
-      for (const double width : {0.0, 0.001, 0.1}) {
-        Softness<double> s;
-        const double numbers[] = {0.4, 0.95, width, midpoint, power};
-        std::copy_n(numbers, 5, s.impedance);
-        s.power = power == 1 ? 1 : power == 2 ? 2 : 0;
-        for (const double r : {-0.2, -0.05, -0.0007, -1e-5, 0.0, 1e-4, 0.03, 0.5})
-          EXPECT_NEAR(impedance_at(s, r), impedance_of_book(s, r), 1e-14) << power << " " << midpoint << " " << r;
-      }
-}
-
-// R of the book's formulas, and aref, of pyramids, cones and contacts without friction.
-TEST(ContactRows, HaveTheRegularisationOfTheBook) {
-  ContactPair<double> pair;
-  const double friction[] = {0.8, 0.7, 0.02, 0.003, 0.001}, impedance[] = {0.9, 0.95, 0.001, 0.5, 2};
-  std::copy_n(friction, 5, pair.friction), std::copy_n(impedance, 5, pair.softness.impedance);
-  pair.softness.power = 2, pair.softness.reference[0] = 0.02, pair.softness.reference[1] = 1.1;
-  pair.friction_reference[0] = 0.05, pair.friction_reference[1] = 0.9;
-  pair.margin = 0.002;
-  const double A = 0.37, distance = -0.0004, v[6] = {0.3, -0.2, 0.1, 2, -1, 0.5}, ratio = 3;
-  const double r = distance - pair.margin, d = impedance_of_book(pair.softness, r), dw = impedance[1];
-  const double R0 = (1 - d) / d * A, mu2 = 0.64 / ratio;
-  for (const bool cone : {false, true})
-    for (const int dimension : {1, 3, 4, 6}) {
-      pair.dimension = dimension;
-      double position[6], D[6], aref[6], active[6], f[6];
-      const ContactLaw<double> law{{0.002, true, false}, ratio, cone, false};
-      set_contact_rows(law, pair, A, distance, v, ConstraintRows<double*>{{}, position, D, aref, active, f});
-      const double t = 0.02 * dw, z = 1.1, B = 2 / t, K = 1 / (t * t * z * z), B_other = cone ? 2 / (0.05 * dw) : B;
-      for (int k = 0; k < dimension; k++) {
-        const double mu_k = k == 0 ? 0 : friction[k - 1];
-        const double R = dimension == 1 || (cone && k == 0) ? R0 : cone ? R0 * mu2 / (mu_k * mu_k) : 2 * mu2 * R0;
-        EXPECT_NEAR(D[k], 1 / R, 1e-12 / R);
-        EXPECT_NEAR(aref[k], k == 0 ? -(B * v[0] + K * d * r) : -B_other * v[k], 1e-10);
-        EXPECT_NEAR(f[k], k == 0 ? (dimension == 1 ? 0 : std::sqrt(mu2)) : mu_k, 1e-15);
-        EXPECT_EQ(active[k], 1);
-        EXPECT_EQ(position[k], k == 0 ? distance : 0);
-      }
-      const double above = pair.margin + 1e-6;
-      set_contact_rows(law, pair, A, above, v, ConstraintRows<double*>{{}, position, D, aref, active, f});
-      for (int k = 0; k < dimension; k++) EXPECT_TRUE(D[k] == 0 && aref[k] == 0 && active[k] == 0);
-    }
-}
-
 // The world's numbers decide whether rows are bounded, not the scalar: a traced program serves both precisions.
 TEST(ContactRows, AreBoundedInFloatAlone) {
   World<double> w;
@@ -146,7 +89,7 @@ TEST(ContactRows, HaveASmallerImpedanceRatioInFloatWhereTangentsAreTooHard) {
     return x;
   };
   for (const double distance : {-0.0001, -0.002}) {
-    const double d = impedance_of_book(pair.softness, distance), ratio = 1e5 * (1 - d) / d;
+    const double d = impedance_at(pair.softness, distance), ratio = 1e5 * (1 - d) / d;
     for (const double times : {0.5, 1.0, 20.0}) {
       const Rows single = rows_of(times * ratio, true, distance),
                  same = rows_of(std::min(times, 1.0) * ratio, false, distance);

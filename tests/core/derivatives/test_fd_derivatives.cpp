@@ -58,29 +58,6 @@ TEST(FdDerivatives, AreThoseOfArticulatedBodiesOnDualNumbers) {
   });
 }
 
-TEST(FdDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
-  for_random_robots(
-      [](const Case& c) {
-        const Model<double>& m = c.model();
-        const State& s = c.state;
-        const Derivatives d = analytic(m, s);
-        const MatrixXd H = c.oracle.crba(s.q);
-        EXPECT_LT((H * d.by_tau - MatrixXd::Identity(m.nv, m.nv)).norm(), 1e-12 * condition(H));
-        if (condition(H) > 1e5) return;  // differences of accelerations are worth nothing there
-        for (int k = 0; k < m.nv; k++) {
-          Numbers e(m.nv, 0.0);
-          e[k] = 1;
-          const Eigen::VectorXd by_q =
-              derivative([&](double t) { return c.oracle.aba(moved(m, s.q, e, t), s.v, s.tau, s.f_ext); }, 1e-4);
-          const Eigen::VectorXd by_qd =
-              derivative([&](double t) { return c.oracle.aba(s.q, sum(s.v, e, t), s.tau, s.f_ext); }, 1e-4);
-          EXPECT_LT((H * (d.by_q.col(k) - by_q)).norm(), 1e-6 * (1 + (H * d.by_q).norm())) << "column " << k;
-          EXPECT_LT((H * (d.by_qd.col(k) - by_qd)).norm(), 1e-6 * (1 + (H * d.by_qd).norm())) << "column " << k;
-        }
-      },
-      15);
-}
-
 TEST(FdLinearization, PredictsHowNeighbouringMotionsPart) {
   for_random_robots(
       [](const Case& c) {

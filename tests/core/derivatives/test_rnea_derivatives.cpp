@@ -53,26 +53,6 @@ TEST(RneaDerivatives, AreThoseOfInverseDynamicsOnDualNumbers) {
   RecordProperty("worst", std::to_string(worst * 1e12) + "e-12");
 }
 
-TEST(RneaDerivatives, AreThoseOfDifferencesOfTheDenseOracle) {
-  for_random_robots(
-      [&](const Case& c) {
-        const Model<double>& m = c.model();
-        const State& s = c.state;
-        const Derivatives d = analytic(m, s);
-        for (int k = 0; k < m.nv; k++) {
-          Numbers e(m.nv, 0.0);
-          e[k] = 1;
-          const Eigen::VectorXd by_q =
-              derivative([&](double t) { return c.oracle.rnea(moved(m, s.q, e, t), s.v, s.a, s.f_ext); });
-          const Eigen::VectorXd by_qd =
-              derivative([&](double t) { return c.oracle.rnea(s.q, sum(s.v, e, t), s.a, s.f_ext); });
-          EXPECT_LT((d.by_q.col(k) - by_q).cwiseAbs().maxCoeff(), 1e-7 * scale(d.by_q)) << "column " << k;
-          EXPECT_LT((d.by_qd.col(k) - by_qd).cwiseAbs().maxCoeff(), 1e-8 * scale(d.by_qd)) << "column " << k;
-        }
-      },
-      30);
-}
-
 TEST(RneaDerivatives, StayAccurateFarFromTheWorldsOrigin) {
   RandomOptions o;
   o.floating = true, o.roots = 0;

@@ -11,8 +11,7 @@ namespace {
 using namespace testing;
 
 TEST(ForwardDynamics, InvertsRneaAndAgreesWithAba) {
-  for_robots_in_states([](const Robot& robot, const State& s) {
-    const Model<double>& m = robot.model;
+  for_robots_in_states(60, [](const Model<double>& m, const State& s) {
     Numbers a(m.nv, NAN), c(m.nv, NAN), tau(m.nv, NAN);
     fd_crba(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), a.data());
     articulated_bodies(m, s.q.data(), s.v.data(), s.tau.data(), s.f_ext.data(), c.data());
@@ -25,8 +24,7 @@ TEST(ForwardDynamics, InvertsRneaAndAgreesWithAba) {
 }
 
 TEST(AbaSolve, SolvesWithTheJointSpaceInertiaAndAnAddedDiagonal) {
-  for_robots_in_states([](const Robot& robot, const State& s) {
-    const Model<double>& m = robot.model;
+  for_robots_in_states(60, [](const Model<double>& m, const State& s) {
     Numbers d(m.nv), H(m.nh);
     for (int k = 0; k < m.nv; k++) d[k] = std::abs(s.a[k]);
     crba(m, s.q.data(), H.data());

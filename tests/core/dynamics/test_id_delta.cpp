@@ -5,7 +5,7 @@
 #include "core/dynamics/id_delta.h"
 #include "core/dynamics/rnea.h"
 #include "core/linear/ltdl.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 #include "tests/support/tools/tolerance.h"
 
@@ -15,11 +15,7 @@ namespace {
 using namespace testing;
 
 TEST(IdDelta, EqualsTheProductWithTheMatrix) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     Numbers H(m.nh), expected(m.nv), y(m.nv, NAN), x = s.a;
     crba(m, s.q.data(), H.data());
     mul_h(m, H.data(), s.a.data(), expected.data());
@@ -32,21 +28,17 @@ TEST(IdDelta, EqualsTheProductWithTheMatrix) {
     rnea(m, s.q.data(), s.v.data(), s.a.data(), s.f_ext.data(), with.data());
     rnea(m, s.q.data(), s.v.data(), Zeros<double>{}, s.f_ext.data(), without.data());
     EXPECT_LT((vector(with) - vector(without) - vector(y)).norm(), 1e-11 * scale_of(with));
-  }
+  });
 }
 
 TEST(GravityTorques, AreInverseDynamicsAtRest) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     const Zeros<double> none;
     Numbers expected(m.nv), g(m.nv, NAN);
     rnea(m, s.q.data(), none, none, none, expected.data());
     gravity_torques(m, s.q.data(), g.data());
     EXPECT_LT((vector(g) - vector(expected)).norm(), 1e-12 * scale_of(expected));
-  }
+  });
 }
 
 }  // namespace

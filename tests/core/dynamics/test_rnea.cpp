@@ -1,4 +1,4 @@
-// Inverse dynamics against the dense oracle and closed forms. RBDA chapter 5.
+// Inverse dynamics against the dense oracle and equations of textbooks. RBDA chapter 5.
 #include "core/dynamics/rnea.h"
 
 #include <gtest/gtest.h>
@@ -18,27 +18,6 @@ TEST(Rnea, EqualsDenseOracle) {
                                force_scale(c, s.a)),
                 tolerance<double>("rnea"));
   });
-}
-
-Robot pendulum(double mass, double length, double inertia, double armature = 0) {
-  ModelBuilder b;
-  LinkSpec link{"bob", mass, Vec3d(0, 0, -length)};
-  link.inertia = Vec3d(inertia, inertia, 0).asDiagonal();
-  b.add_link(link);
-  JointSpec j;
-  j.name = "hinge", j.child = "bob", j.axis = {0, 1, 0}, j.armature = {armature};
-  b.add_joint(j);
-  return b.build();
-}
-
-// tau = (m l^2 + I + I_rotor) qdd + m g l sin q
-TEST(Rnea, PendulumClosedForm) {
-  const double m = 1.3, l = 0.7, I = 0.05, rotor = 0.02, g = 9.81;
-  const Robot robot = pendulum(m, l, I, rotor);
-  for (double q : {-2.0, 0.0, 0.4, 3.0}) {
-    const auto tau = call_rnea<double>(robot.model, {q}, {1.7}, {-2.5}, {});
-    EXPECT_NEAR(tau[0], (m * l * l + I + rotor) * -2.5 + m * g * l * std::sin(q), 1e-13);
-  }
 }
 
 // Planar double pendulum of point masses at the ends of massless rods, absolute angles t1, t2 from the downward vertical:
@@ -65,23 +44,6 @@ TEST(Rnea, DoublePendulumTextbookEquations) {
                     m2 * g * l2 * std::sin(t2);
   EXPECT_NEAR(tau[0], Q1 + Q2, 1e-13);
   EXPECT_NEAR(tau[1], Q2, 1e-13);
-}
-
-// (M + m) x'' + m l cos(t) t'' - m l sin(t) t'^2 = force,  m l cos(t) x'' + m l^2 t'' - m g l sin(t) = 0 with t from upright
-TEST(Rnea, CartPoleClosedForm) {
-  const double M = 2, mass = 0.4, l = 0.6, g = 9.81, t = 0.5, w = 1.1, xdd = 0.7, e = -1.9;
-  ModelBuilder b;
-  b.add_link({"cart", M});
-  b.add_link({"pole", mass, Vec3d(0, 0, l)});
-  JointSpec slider;
-  slider.name = "slider", slider.type = JointType::Prismatic, slider.child = "cart", slider.axis = {1, 0, 0};
-  b.add_joint(slider);
-  JointSpec hinge;
-  hinge.name = "hinge", hinge.parent = "cart", hinge.child = "pole", hinge.axis = {0, 1, 0};
-  b.add_joint(hinge);
-  const auto tau = call_rnea<double>(b.build().model, {0.3, t}, {2.0, w}, {xdd, e}, {});
-  EXPECT_NEAR(tau[0], (M + mass) * xdd + mass * l * (std::cos(t) * e - std::sin(t) * w * w), 1e-13);
-  EXPECT_NEAR(tau[1], mass * l * std::cos(t) * xdd + mass * l * l * e - mass * g * l * std::sin(t), 1e-13);
 }
 
 // A free body: force = m (a_c - g) in world axes, moment about the origin = Euler's equations and the lever of the force.

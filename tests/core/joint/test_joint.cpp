@@ -1,9 +1,10 @@
-// Every joint type in both polarities: kinematic identities by finite differences, the oracle's motion.
+// Every joint type in both polarities: the oracle's motion, products of its shape.
 #include "core/model/joints.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/support/oracles/cases.h"
+#include "tests/support/tools/differences.h"
 #include "tests/support/tools/six.h"
 
 namespace featherstorm::test_joint {
@@ -45,26 +46,6 @@ At at(const Model<double>& m, int i, const std::vector<double>& q, const std::ve
   return r;
 }
 
-// q after a step of velocity u of body i's joint, through the joint's own file.
-std::vector<double> integrated(const Model<double>& m, int i, const std::vector<double>& q,
-                               const std::vector<double>& u) {
-  const Body<double>& b = m.body[i];
-  std::vector<double> next(q);
-  if (b.type == JointType::UserDefined) m.user[b.user].integrate(b.parameter, &q[b.q], u.data(), &next[b.q]);
-  with_joint_type(b.type,
-                  [&](auto joint) { decltype(joint)::template integrate<double>(b, &q[b.q], u.data(), &next[b.q]); });
-  return next;
-}
-std::vector<double> difference(const Model<double>& m, int i, const std::vector<double>& q0,
-                               const std::vector<double>& q1, int nv) {
-  const Body<double>& b = m.body[i];
-  std::vector<double> u(nv);
-  if (b.type == JointType::UserDefined) m.user[b.user].difference(b.parameter, &q0[b.q], &q1[b.q], u.data());
-  with_joint_type(b.type,
-                  [&](auto joint) { decltype(joint)::template difference<double>(b, &q0[b.q], &q1[b.q], u.data()); });
-  return u;
-}
-
 // f(model, state) for a body on one joint: every type, both polarities, several placements and states.
 template <class F> void for_joints(F f) {
   for (JointType type : all_joint_types)
@@ -75,10 +56,6 @@ template <class F> void for_joints(F f) {
         o.bodies = 1, o.types = {type}, o.reversed = reversed, o.fixed = 0;
         f(Case(random_spec(seed, o), seed));
       }
-}
-std::vector<double> scaled(std::vector<double> v, double k) {
-  for (double& x : v) x *= k;
-  return v;
 }
 
 // Placement, S and c_J equal the oracle's, which differentiates poses and knows neither z axes nor S.
@@ -110,43 +87,13 @@ TEST(Joint, ClassicalAccelerationsAreThoseOfTheOrigin) {
   });
 }
 
-TEST(Joint, IntegrateAndDifferenceAreInverse) {
-  for_joints([](const Case& c) {
-    const Model<double>& m = c.model();
-    const std::vector<double> u = scaled(c.state.v, 0.4);
-    const std::vector<double> q1 = integrated(m, 1, c.state.q, u);
-    EXPECT_LT(relative_error(difference(m, 1, c.state.q, q1, m.nv), u, 1), tolerance<double>("joint"));
-    EXPECT_LT(largest(difference(m, 1, c.state.q, c.state.q, m.nv)), tolerance<double>("joint"));
-    // and the other way, poses compared: quaternions have two signs
-    const State other = random_state(m, 999);
-    const auto there = integrated(m, 1, c.state.q, difference(m, 1, c.state.q, other.q, m.nv));
-    EXPECT_LT(
-        (at(m, 1, there, c.state.v, c.state.a).X - at(m, 1, other.q, c.state.v, c.state.a).X).cwiseAbs().maxCoeff(),
-        tolerance<double>("joint"));
-  });
-}
-
-TEST(Joint, IntegrateKeepsQuaternionsUnit) {
-  for (JointType type : {JointType::Ball, JointType::Free}) {
-    RandomOptions o;
-    o.bodies = 1, o.types = {type}, o.fixed = 0;
-    const Case c(random_spec(1, o), 1);
-    std::vector<double> q = c.state.q;
-    const int first = type == JointType::Free ? 3 : 0;
-    for (int k = 0; k < 1000; k++) q = integrated(c.model(), 1, q, scaled(c.state.v, 0.1));
-    EXPECT_NEAR(
-        q[first] * q[first] + q[first + 1] * q[first + 1] + q[first + 2] * q[first + 2] + q[first + 3] * q[first + 3],
-        1, 1e-15);
-  }
-}
-
 // BallExp stays within a half turn and goes on turning through it.
 TEST(Joint, BallExpPassesThroughHalfTurn) {
   RandomOptions o;
   o.bodies = 1, o.types = {JointType::BallExp}, o.fixed = 0, o.reversed = 0;
   const Case c(random_spec(1, o), 1);
   std::vector<double> q{0, 0, 3.0};
-  q = integrated(c.model(), 1, q, {0, 0, 0.5});
+  q = moved(c.model(), q, {0, 0, 0.5}, 1);
   EXPECT_NEAR(q[2], 3.5 - 2 * M_PI, 1e-14);
 }
 

@@ -17,6 +17,7 @@
 #include "tests/support/robots/random_robot.h"
 #include "tests/support/robots/timed_joint_texts.h"
 #include "tests/support/tools/differences.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_timed_joints {
 namespace {
@@ -265,12 +266,6 @@ TEST(TimedJoint, RefusesArraysWithoutTime) {
   const Model<double>& m = p.timed.model;
   const State s = random_state(p.timed, 1);
   Numbers tau(m.nv);
-  const auto message = [&](auto f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) { return std::string(e.what()); }
-    return std::string();
-  };
   EXPECT_NE(message([&] {
               rnea(m, s.q.data(), s.v.data(), s.a.data(), Zeros<double>{}, tau.data());
             }).find("expected positions as at_time"),

@@ -5,7 +5,7 @@
 #include "core/dynamics/rnea.h"
 #include "core/kinematics/energy.h"
 #include "core/linear/ltdl.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 #include "tests/support/tools/tolerance.h"
 
@@ -21,25 +21,17 @@ Eigen::VectorXd energies(const Model<double>& m, const Numbers& q, const Numbers
 }
 
 TEST(Energy, KineticIsHalfTheSquareOfVelocityInTheInertiaMatrix) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     Numbers H(m.nh), Hv(m.nv);
     crba(m, s.q.data(), H.data());
     mul_h(m, H.data(), s.v.data(), Hv.data());
     const double T = energies(m, s.q, s.v)(0);
     EXPECT_NEAR(T, vector(Hv).dot(vector(s.v)) / 2, 1e-12 * T);
-  }
+  });
 }
 
 TEST(Energy, GradientOfThePotentialIsGravityTorques) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     Numbers g(m.nv, NAN);
     gravity_torques(m, s.q.data(), g.data());
     for (int k = 0; k < m.nv; k++) {
@@ -48,7 +40,7 @@ TEST(Energy, GradientOfThePotentialIsGravityTorques) {
       const double d = derivative([&](double t) { return energies(m, moved(m, s.q, e, t), e).tail<1>().eval(); })(0);
       EXPECT_NEAR(g[k], d, 1e-8 * scale_of(g));
     }
-  }
+  });
 }
 
 }  // namespace

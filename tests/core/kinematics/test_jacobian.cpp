@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/kinematics/jacobian.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 #include "tests/support/tools/tolerance.h"
 
@@ -18,11 +18,7 @@ Rows matrix_of(const Model<double>& m, const Numbers& q, int frame) {
 }
 
 TEST(Jacobian, IsTheDerivativeOfThePlacementColumnByColumn) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(20, [](const Model<double>& m, const State& s) {
     const int f = m.nf - 1;
     auto pose = [&](const Numbers& q) {
       Numbers p(12 * m.nf);
@@ -40,15 +36,11 @@ TEST(Jacobian, IsTheDerivativeOfThePlacementColumnByColumn) {
       EXPECT_LT((J.col(c).head<3>() - Vec3d(W(2, 1), W(0, 2), W(1, 0))).norm(), 1e-9);
       EXPECT_LT((J.col(c).tail<3>() - d.head<3>()).norm(), 1e-9 * (1 + d.norm()));
     }
-  }
+  });
 }
 
 TEST(JdotV, IsTheRateOfTheJacobianTimesTheVelocity) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(20, [](const Model<double>& m, const State& s) {
     for (int f = 0; f < m.nf; f++) {
       const Eigen::VectorXd expected =
           derivative([&](double t) { return Eigen::VectorXd(matrix_of(m, moved(m, s.q, s.v, t), f) * vector(s.v)); });
@@ -59,7 +51,7 @@ TEST(JdotV, IsTheRateOfTheJacobianTimesTheVelocity) {
       frame_acceleration(m, s.q.data(), s.v.data(), s.a.data(), f, full.data());
       EXPECT_LT((vector(a) + matrix_of(m, s.q, f) * vector(s.a) - vector(full)).norm(), 1e-11 * scale_of(full));
     }
-  }
+  });
 }
 
 }  // namespace

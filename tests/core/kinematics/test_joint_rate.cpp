@@ -1,7 +1,5 @@
 #include "core/kinematics/joint_rate.h"
 
-#include "core/derivatives/rnea_derivatives.h"
-#include "core/scalar/pack.h"
 #include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 
@@ -55,33 +53,6 @@ TEST(JointRate, IsTheDerivativeOfSubspaceAndBiasForEveryJointBothWays) {
         EXPECT_LT(c.norm(), 1e-12 * scale);
       }
     }
-}
-
-TEST(JointRate, WorksInPacksOfInstances) {
-  // by way of the derivatives of inverse dynamics, over robots with every type of joint
-  using P = Pack<double, 2>;
-  for (unsigned seed = 1; seed <= 6; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s[2] = {random_state(robot, seed), random_state(robot, seed + 1)};
-    const auto packed = [&](const Numbers& a, const Numbers& b) {
-      std::vector<P> r(a.size());
-      for (std::size_t i = 0; i < a.size(); i++) set_lane(r[i], 0, a[i]), set_lane(r[i], 1, b[i]);
-      return r;
-    };
-    const auto q = packed(s[0].q, s[1].q), v = packed(s[0].v, s[1].v), a = packed(s[0].a, s[1].a);
-    const int n = m.nv * m.nv;
-    std::vector<P> got(2 * n);
-    rnea_derivatives(m, q.data(), v.data(), a.data(), Zeros<P>{}, got.data(), got.data() + n);
-    for (int l = 0; l < 2; l++) {
-      Numbers expected(2 * n);
-      rnea_derivatives(m, s[l].q.data(), s[l].v.data(), s[l].a.data(), Zeros<double>{}, expected.data(),
-                       expected.data() + n);
-      const double scale = 1 + largest(expected);
-      for (int k = 0; k < 2 * n; k++) EXPECT_NEAR(lane(got[k], l), expected[k], 1e-12 * scale);
-    }
-  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/kinematics/kinematics.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 
 namespace featherstorm::test_kinematics {
@@ -23,31 +23,8 @@ Eigen::VectorXd velocity(const Model<double>& m, const Numbers& q, const Numbers
 }
 Vec3d vee(const Mat3d& W) { return {W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1)}; }
 
-TEST(ForwardKinematics, PlacesAChainOfLinksAsByHand) {
-  ModelBuilder b;
-  b.add_link({"upper", 1, {0.5, 0, 0}, Mat3d::Identity() * 0.1});
-  b.add_link({"lower", 1, {0.5, 0, 0}, Mat3d::Identity() * 0.1});
-  JointSpec shoulder{"shoulder", JointType::Revolute, "", "upper"},
-      elbow{"elbow", JointType::Prismatic, "upper", "lower"};
-  shoulder.axis = {0, 1, 0};
-  shoulder.X.r = {0, 0, 1};
-  elbow.X.r = {2, 0, 0};
-  elbow.axis = {1, 0, 0};
-  b.add_joint(shoulder), b.add_joint(elbow);
-  b.add_frame({"tip", "lower", {Mat3d::Identity(), {0, 0.25, 0}}});
-  const Robot robot = b.build();
-  const double t = 0.3, d = 0.7;
-  const Placement<double> tip = placement(robot.model, {t, d}, robot.frame("tip"));
-  EXPECT_LT((tip.r - Vec3d(std::cos(t) * (2 + d), 0.25, 1 - std::sin(t) * (2 + d))).norm(), 1e-15);
-  EXPECT_LT((tip.R - Eigen::AngleAxisd(t, Vec3d::UnitY()).toRotationMatrix()).norm(), 1e-15);
-}
-
 TEST(FrameVelocity, IsTheRateOfThePlacement) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     for (int f = 0; f < m.nf; f++) {
       const Mat3d R = placement(m, s.q, f).R;
       const Eigen::VectorXd expected = derivative([&](double t) {
@@ -57,34 +34,26 @@ TEST(FrameVelocity, IsTheRateOfThePlacement) {
         return x;
       });
       const Eigen::VectorXd v = velocity(m, s.q, s.v, f);
-      EXPECT_LT((v - expected).norm(), 1e-8 * (1 + v.norm())) << robot.frame_names[f];
+      EXPECT_LT((v - expected).norm(), 1e-8 * (1 + v.norm())) << "frame " << f;
     }
-  }
+  });
 }
 
 TEST(FrameAcceleration, IsTheRateOfTheVelocity) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     for (int f = 0; f < m.nf; f++) {
       // in world axes the rate of (w, velocity of the origin) is (alpha, acceleration of the origin)
       const Eigen::VectorXd expected =
           rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) { return velocity(m, q, v, f); });
       Numbers a(6, NAN);
       frame_acceleration(m, s.q.data(), s.v.data(), s.a.data(), f, a.data());
-      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << robot.frame_names[f];
+      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << "frame " << f;
     }
-  }
+  });
 }
 
 TEST(FrameAcceleration, SpatialOneIsTheRateOfTheVelocityAtAFixedPoint) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     for (int f = 0; f < m.nf; f++) {
       const Vec3d O = placement(m, s.q, f).r;
       const Eigen::VectorXd expected = rate(m, s.q, s.v, s.a, [&](const Numbers& q, const Numbers& v) {
@@ -95,9 +64,9 @@ TEST(FrameAcceleration, SpatialOneIsTheRateOfTheVelocityAtAFixedPoint) {
       });
       Numbers a(6, NAN);
       frame_spatial_acceleration(m, s.q.data(), s.v.data(), s.a.data(), f, a.data());
-      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << robot.frame_names[f];
+      EXPECT_LT((vector(a) - expected).norm(), 1e-7 * (1 + expected.norm())) << "frame " << f;
     }
-  }
+  });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include "core/dynamics/joint_wrenches.h"
 #include "core/kinematics/energy.h"
 #include "core/kinematics/momentum.h"
-#include "tests/support/robots/random_robot.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/tools/differences.h"
 
 namespace featherstorm::test_momentum {
@@ -19,11 +19,7 @@ Eigen::VectorXd momenta(const Model<double>& m, const Numbers& q, const Numbers&
 }
 
 TEST(Momentum, LinearPartIsMassTimesTheRateOfTheCentreOfMass) {
-  for (unsigned seed = 1; seed <= 40; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(40, [](const Model<double>& m, const State& s) {
     const Eigen::VectorXd r = momenta(m, s.q, s.v);
     const Eigen::VectorXd d =
         derivative([&](double t) { return momenta(m, moved(m, s.q, s.v, t), s.v).head<3>().eval(); });
@@ -33,7 +29,7 @@ TEST(Momentum, LinearPartIsMassTimesTheRateOfTheCentreOfMass) {
     double e[2];
     energy(m, s.q.data(), s.v.data(), e);
     EXPECT_NEAR(e[1], -total_mass(m) * m.gravity.dot(r.head<3>()), 1e-12 * (1 + std::abs(e[1])));
-  }
+  });
 }
 
 TEST(Momentum, IsThatOfPointMassesForPointMasses) {

@@ -111,22 +111,6 @@ TEST(Ltdl, ProductWithHEqualsDenseOne) {
   });
 }
 
-// H^-1 applied to its columns gives unit vectors, and forward dynamics by H equals the oracle's.
-TEST(Ltdl, SolvesForwardDynamics) {
-  for_random_robots([](const Case& c) {
-    const Factored f(c);
-    const State& s = c.state;
-    const std::vector<double> zero(f.m.nv, 0.0);
-    const auto C = call_rnea(f.m, s.q, s.v, zero, s.f_ext);
-    std::vector<double> x = s.tau;
-    for (int k = 0; k < f.m.nv; k++) x[k] -= C[k];
-    solve<Factor::LTDL>(f.m, f.ltdl_factor, x.data());
-    const VectorX expected = c.oracle.aba(s.q, s.v, s.tau, s.f_ext);
-    EXPECT_LT(relative_error(x, expected, condition(f.H) * expected.cwiseAbs().maxCoeff()),
-              tolerance<double>("solve_x"));
-  });
-}
-
 // RBDA Table 6.6 to the operation. Divisions are products with one reciprocal per pivot.
 TEST(Ltdl, OperationCountsOfTable66) {
   for_random_robots([](const Case& c) {

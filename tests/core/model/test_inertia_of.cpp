@@ -6,6 +6,7 @@
 
 #include "core/model/inertia_of.h"
 #include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_inertia_of {
 namespace {
@@ -239,23 +240,17 @@ TEST(InertiaOf, OpenSurfacesMayBeCutInAnyWay) {
 }
 
 TEST(InertiaOf, RefusesWhatIsNoShape) {
-  const auto reason = [](auto f) {
-    try {
-      f();
-    } catch (const std::invalid_argument& e) { return std::string(e.what()); }
-    return std::string();
-  };
-  EXPECT_EQ(reason([] { sphere(1, -0.5); }), "sphere: radius is -0.500000, expected more than 0");
-  EXPECT_EQ(reason([] { rod(1, 0); }), "rod: length is 0.000000, expected more than 0");
-  EXPECT_EQ(reason([] { box(-1, {1, 1, 1}); }), "box: mass is -1.000000, expected 0 or more");
-  EXPECT_EQ(reason([] { particles({1}, {}); }), "particles: 1 masses and 0 points, expected as many of both");
+  EXPECT_EQ(message([] { sphere(1, -0.5); }), "sphere: radius is -0.500000, expected more than 0");
+  EXPECT_EQ(message([] { rod(1, 0); }), "rod: length is 0.000000, expected more than 0");
+  EXPECT_EQ(message([] { box(-1, {1, 1, 1}); }), "box: mass is -1.000000, expected 0 or more");
+  EXPECT_EQ(message([] { particles({1}, {}); }), "particles: 1 masses and 0 points, expected as many of both");
   Surface s = box_surface({1, 1, 1});
   for (Triangle& t : s.triangles) std::swap(t[0], t[1]);
-  EXPECT_NE(reason([&] { mesh(1, s.vertices, s.triangles); }).find("encloses -1.0"), std::string::npos);
+  EXPECT_NE(message([&] { mesh(1, s.vertices, s.triangles); }).find("encloses -1.0"), std::string::npos);
   s.triangles.pop_back();
-  EXPECT_NE(reason([&] { mesh(1, s.vertices, s.triangles); }).find("the surface is open"), std::string::npos);
+  EXPECT_NE(message([&] { mesh(1, s.vertices, s.triangles); }).find("the surface is open"), std::string::npos);
   s.triangles.push_back({0, 1, 8});
-  EXPECT_EQ(reason([&] { mesh(1, s.vertices, s.triangles); }), "mesh: triangle has vertex 8, expected 0 to 7");
+  EXPECT_EQ(message([&] { mesh(1, s.vertices, s.triangles); }), "mesh: triangle has vertex 8, expected 0 to 7");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Activations against their closed forms, and a layer's tiles against sums of products in the book's order.
+// Activations against their closed forms, inputs and counts. Layers are compared with sums of products in
+// tests/host/network/test_dense_stage.cpp and on devices.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "core/network/dense.h"
 
@@ -87,29 +87,6 @@ TEST(Dense, ColumnsAreCounted) {
   EXPECT_EQ(dense_room(plain), 16);
   const DenseNetwork normalised{2, {5, 9, 8}, DenseActivation::tanh, true, 1};
   EXPECT_EQ(first_column(normalised, 0), 2) << "ten numbers take two columns";
-}
-
-// Outputs first .. first + O - 1 of a tile of n inputs by P instances; whole numbers, so that every order gives the same.
-template <int O, int P, class Real>
-void check_tile(int first, int n) {
-  std::vector<DenseColumn<Real>> tile(static_cast<std::size_t>(n) + 1);
-  for (int k = 0; k <= n; k++)
-    for (int o = 0; o < tile_outputs; o++) tile[static_cast<std::size_t>(k)].of[o] = Real(k * 5 % 7 - 3 + o);
-  const auto x = [](int k, int p) { return Real(k * 3 % 11 - 4 * p); };
-  Real y[O][P];
-  dense_tile<O, P>(tile.data(), first, n, x, y);
-  for (int o = 0; o < O; o++)
-    for (int p = 0; p < P; p++) {
-      Real sum = tile[0].of[first + o];
-      for (int k = 0; k < n; k++) sum += tile[static_cast<std::size_t>(k) + 1].of[first + o] * x(k, p);
-      EXPECT_EQ(y[o][p], sum) << O << " outputs, " << P << " instances, " << n << " inputs: " << o << " " << p;
-    }
-}
-TEST(Dense, TilesAreSumsOfProducts) {
-  for (const int n : {0, 1, 2, 17}) {
-    check_tile<8, 3, float>(0, n), check_tile<8, 1, double>(0, n), check_tile<4, 2, float>(4, n);
-    check_tile<2, 3, double>(6, n), check_tile<1, 2, float>(7, n);
-  }
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-// The variable step: orders of the pair, errors against closed forms and tiny steps, batches, bad steps.
+// The variable step: orders of the pair, errors against closed forms and tiny steps, bad steps.
 #include <gtest/gtest.h>
 
 #include "core/step/dormand_prince.h"
 
 #include "core/kinematics/energy.h"
-#include "core/scalar/pack.h"
 #include "tests/support/robots/swinging.h"
 
 namespace featherstorm::test_dormand_prince {
@@ -103,42 +102,6 @@ TEST(DormandPrince, DrivesAndStopsActAsInOtherSteps) {
   const auto c = integrate_adaptively(m, q2.data(), v2.data(), drive, none, p, {1e-8, 1e-8}, 0.2, 10000);
   EXPECT_EQ(c.remaining, 0);
   EXPECT_LT((vector(q1) - vector(q2)).norm() + (vector(v1) - vector(v2)).norm(), 1e-5);
-}
-
-// a batch in one pack: a slow and a fast instance, each with the bits it has alone
-TEST(DormandPrince, InstancesHaveStepsOfTheirOwn) {
-  const Model<double> m = pendulum(2).model;
-  using T = Pack<double, 2>;
-  const Numbers tau(2);
-  const State slow{{0.01, 0}, {0, 0}, {}, tau, {}}, fast{{2, 1}, {8, -12}, {}, tau, {}};
-  const auto advance = [&](auto& q, auto& v, auto& c, auto tolerance, auto drive) {
-    using R = ScalarOf<decltype(q)>;
-    dormand_prince(m, q, v, drive, Zeros<R>{}, StepParameters<R>{R(0.0), R(0.0), R(0.0), R(1.0)}, tolerance, c, q, v);
-  };
-  T q[2], v[2];
-  StepControl<T> c{T(0.5), T(0.0), T(1.0)};
-  for (int k = 0; k < 2; k++)
-    for (int l = 0; l < 2; l++) {
-      const State& s = l == 0 ? slow : fast;
-      set_lane(q[k], l, s.q[k]), set_lane(v[k], l, s.v[k]);
-    }
-  State alone[2] = {slow, fast};
-  StepControl<double> control[2] = {{0.5, 0, 1}, {0.5, 0, 1}};
-  int finished[2] = {0, 0};
-  const Zeros<T> zero;
-  for (int attempt = 1; attempt <= 200; attempt++) {
-    T *qp = q, *vp = v;
-    advance(qp, vp, c, ErrorTolerance<T>{T(1e-8), T(1e-8)}, Drive{zero, zero, zero, zero});
-    for (int l = 0; l < 2; l++) {
-      double *qa = alone[l].q.data(), *va = alone[l].v.data();
-      advance(qa, va, control[l], ErrorTolerance<double>{1e-8, 1e-8}, Drive{none, none, none, none});
-      if (control[l].remaining == 0 && finished[l] == 0) finished[l] = attempt;
-      EXPECT_NEAR(lane(c.remaining, l), control[l].remaining, 1e-9);
-      for (int k = 0; k < 2; k++) EXPECT_NEAR(lane(q[k], l), qa[k], 1e-9) << attempt << " " << l;
-    }
-  }
-  EXPECT_GT(finished[0], 0);
-  EXPECT_GT(finished[1], 4 * finished[0]);
 }
 
 TEST(DormandPrince, RefusesWhatIsNoNumberAndReportsWhatRemains) {

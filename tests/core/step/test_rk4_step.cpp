@@ -2,6 +2,7 @@
 
 #include "core/kinematics/energy.h"
 #include "core/step/rk4_step.h"
+#include "tests/support/oracles/cases.h"
 #include "tests/support/robots/swinging.h"
 
 namespace featherstorm::test_rk4_step {
@@ -59,18 +60,14 @@ TEST(Rk4, TangentRateUndoesTheDerivativeOfTheExponentialMap) {
 }
 
 TEST(Rk4, IsTheSameByArticulatedBodies) {
-  for (unsigned seed = 1; seed <= 20; seed++) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const Robot robot = random_robot(seed);
-    const Model<double>& m = robot.model;
-    const State s = random_state(robot, seed);
+  for_robots_in_states(20, [](const Model<double>& m, const State& s) {
     const Drive drive{s.tau.data(), none, none, none};
     const StepParameters<double> p{0.01, 0, 0, 1};
     State a = s, b = s;
     rk4_step(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, a.q.data(), a.v.data());
     rk4_step_aba(m, s.q.data(), s.v.data(), drive, s.f_ext.data(), p, b.q.data(), b.v.data());
     EXPECT_LT(distance(m, a, b), 1e-11 * (1 + vector(a.v).norm()));
-  }
+  });
 }
 
 }  // namespace

@@ -5,21 +5,12 @@
 #include "core/program/count.h"
 #include "core/program/order.h"
 #include "tests/support/tools/examples.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::program_test {
 namespace {
 
-TEST(Program, TracedPendulumEqualsDirectOne) {
-  Program p = examples::pendulum_program();
-  std::mt19937 random(1);
-  for (int k = 0; k < 20; ++k) {
-    Arrays<double> in = examples::random_inputs(p, random, 3);
-    std::vector<double> tau(2);
-    examples::pendulum(in[0], in[1], in[2], tau);
-    auto out = evaluate(p, in)[0];
-    for (int i = 0; i < 2; ++i) EXPECT_NEAR(out[i], tau[i], 1e-13 * (1 + std::fabs(tau[i])));
-  }
-}
+using testing::message;
 
 TEST(Program, RandomTracesEqualDirectEvaluation) {
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
@@ -65,15 +56,6 @@ TEST(Program, DropsWhatNoOutputNeeds) {
   EXPECT_FALSE(live[x[1].edge().node()]);
   EXPECT_TRUE(live[x[0].edge().node()]);
   EXPECT_EQ(count(p, trace_order(p)).loads, 1);
-}
-
-// Message of the exception that a call throws.
-template <class Call>
-std::string message(Call call) {
-  try {
-    call();
-  } catch (const std::invalid_argument& e) { return e.what(); }
-  return "nothing was thrown";
 }
 
 TEST(Program, RefusesWrongNamesAndSizes) {

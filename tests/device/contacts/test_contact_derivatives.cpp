@@ -4,9 +4,9 @@
 
 #include "host/gradients/gradient_sequence.h"
 #include "tests/device/contacts/contact_states.h"
-#include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/small_world.h"
 #include "tests/support/robots/touching_world.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_contact_derivatives {
 namespace {

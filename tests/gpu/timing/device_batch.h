@@ -63,7 +63,7 @@ bool same_bits(const std::vector<std::vector<Real>>& a, const std::vector<std::v
 template <class Real>
 class DeviceBatch {
  public:
-  DeviceBatch(const RowData& row, long count, void* stream) : row_(row), count_(count), stream_(stream) {
+  DeviceBatch(const RowCase& row, long count, void* stream) : row_(row), count_(count), stream_(stream) {
     constexpr Precision p = precision_of<Real>();
     uniform_ = row.uniforms<Real>();
     std::size_t numbers = 0;
@@ -95,8 +95,6 @@ class DeviceBatch {
   const std::vector<Array>& in() const { return in_; }
   const std::vector<Array>& out() const { return out_arrays_; }
   const void* uniform() const { return uniform_.data(); }
-  const std::vector<Buffer>& inputs() const { return own_; }
-  const std::vector<Buffer>& outputs() const { return out_; }
   long count() const { return count_; }
   long block() const { return std::min<long>(count_, row_.instances); }
 
@@ -147,7 +145,7 @@ class DeviceBatch {
       succeed(device_table().copy(kind, stream_, to, sizeof(Real) * to_stride, from, sizeof(Real) * from_stride,
                                   sizeof(Real) * numbers, rows));
   }
-  const RowData& row_;
+  const RowCase& row_;
   long count_;
   void* stream_;
   std::vector<Buffer> own_, out_;  // inputs, outputs

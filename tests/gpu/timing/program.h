@@ -77,7 +77,6 @@ class SmallKernel {
     program_.launch_with(count, threads, stream, parameters..., count);
   }
   const CudaKernelInfo& info() const { return program_.info; }
-  int code() const { return code_.cost.code; }
 
  private:
   DeviceCode code_;

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "host/compile/compile.h"
-#include "host/system/error.h"
 #include "host/system/process.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_compile {
@@ -71,10 +71,7 @@ struct Compile : ::testing::Test {
 
   // The message of the Error that compiling ends in.
   std::string error_of(const std::string& source) {
-    try {
-      compile_and_load(source, options);
-    } catch (const Error& error) { return error.what(); }
-    return "no error";
+    return testing::message([&] { compile_and_load(source, options); });
   }
 };
 
@@ -116,25 +113,6 @@ TEST_F(Compile, TextFlagsAndCompilerMakeTheKey) {
   EXPECT_NE(compile_and_load(kSource, options)->path(), first);
   options.symbol = "other";
   EXPECT_NE(error_of(kSource).find("does not define extern \"C\" other"), std::string::npos);
-}
-
-TEST_F(Compile, DamagedEntriesAreCompiledAgain) {
-  const fs::path path = compile_and_load(kSource, options)->path();
-  const std::string good = read_file(path);
-  std::string flipped = good;
-  flipped[good.size() / 2] ^= 4;
-  int expected_calls = 1;
-  for (const std::string& bad :
-       {flipped, good.substr(0, good.size() / 2), std::string(), std::string("garbage"), read_file("/proc/self/exe")}) {
-    fs::remove(path);  // a new file: writing into a mapped library would reach the loader's pages
-    write_file(path, bad);
-    ::chmod(path.c_str(), 0600);
-    const auto library = compile_and_load(kSource, options);
-    EXPECT_FALSE(library->from_cache);
-    EXPECT_EQ(run(*library, 2), 7);
-    EXPECT_EQ(calls(), ++expected_calls);
-    EXPECT_TRUE(compile_and_load(kSource, options)->from_cache) << "the entry was mended";
-  }
 }
 
 TEST_F(Compile, AMissingCompilerIsReported) {
@@ -196,19 +174,11 @@ TEST_F(Compile, ASilentCompilerIsAnError) {
   EXPECT_NE(error_of(kSource).find("cannot load"), std::string::npos);
 }
 
-TEST_F(Compile, AHangingCompilerIsKilledWithItsChildren) {
-  use_script("sleep 1000 & echo $! > '" + quoted(scratch / "child") + "'; wait");
+TEST_F(Compile, AHangingCompilerIsStopped) {
+  use_script("sleep 1000");
   options.time_limit = 0.5;
-  const auto start = std::chrono::steady_clock::now();
   const std::string message = error_of(kSource);
   EXPECT_NE(message.find("was stopped after 0.5 s"), std::string::npos) << message;
-  EXPECT_LT(seconds_since(start), 20);
-  const pid_t child = std::stoi(read_file(scratch / "child"));
-  // it is dead at once, but may wait a moment for the system to collect it
-  const std::string state = "/proc/" + std::to_string(child) + "/stat";
-  const auto gone = [&] { return !fs::exists(state) || read_file(state).find(") Z") != std::string::npos; };
-  for (int i = 0; i < 200 && !gone(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_TRUE(gone());
 }
 
 TEST_F(Compile, AServerLeftBehindIsNotWaitedFor) {

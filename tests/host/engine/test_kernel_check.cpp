@@ -7,9 +7,10 @@
 #include <mutex>
 
 #include "host/assemble/assemble.h"
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/message.h"
+#include "tests/support/tools/run_batch.h"
 
 namespace featherstorm::test_kernel_check {
 namespace {
@@ -41,12 +42,9 @@ void no_number_at_zero(Program& p) {
 }
 
 double first_torque(Evaluator& e) {
-  const int n = e.robot().model.nv;
-  Buffer q(Precision::float64, 1, n), v = Buffer(Precision::float64, 1, n), a(Precision::float64, 1, n),
-                                      tau(Precision::float64, 1, n);
-  for (int c = 0; c < n; c++) q.component<double>(c)[0] = 0.3 * c + 0.2;
-  e.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
-  return tau.component<double>(1)[0];
+  Numbers q, rest(e.robot().model.nv);
+  for (std::size_t c = 0; c < rest.size(); c++) q.push_back(0.3 * static_cast<double>(c) + 0.2);
+  return run_one(e, "rnea", {q, rest, rest})[0][1];
 }
 
 TEST(KernelCheck, AFaultyKernelIsNotUsedAndTheTextServes) {
@@ -145,15 +143,8 @@ TEST(KernelCheck, DerivativesAreComparedWithTheirPrograms) {
 TEST(KernelCheck, RowsWithParametersAreComparedAtTheRobotsOwnNumbers) {
   const Robot robot = load("iiwa14");
   Faulty f(robot, off, {"mass"});
-  const int n = robot.model.nv;
-  Buffer q(Precision::float64, 1, n), mass(Precision::float64, 1, robot.model.nb),
-      M(Precision::float64, 1, robot.model.nh);
-  try {
-    f.e.run("crba", {q.ref(), mass.ref()}, {M.ref()});
-    FAIL() << "no error";
-  } catch (const Error& e) {
-    EXPECT_STREQ(e.what(), "crba: no kernel for this robot agrees with the algorithm in double");
-  }
+  EXPECT_EQ(message([&] { run_one(f.e, "crba", {Numbers(robot.model.nv), Numbers(robot.model.nb)}); }),
+            "crba: no kernel for this robot agrees with the algorithm in double");
   Evaluator sound(robot, {.parameters = {"mass"}});
   sound.kernel("crba", Precision::float64);
   ASSERT_EQ(sound.checks().size(), 1u);

@@ -1,66 +1,22 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/Geometry>
-#include <cmath>
 #include <map>
 
-#include "core/dynamics/rnea.h"
 #include "host/load/load_urdf.h"
 #include "host/robots/robots.h"
-#include "host/system/error.h"
 #include "host/urdf/urdf.h"
 #include "tests/host/load/shared_models.h"
+#include "tests/host/load/urdf_texts.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_load_urdf {
 namespace {
 
+using namespace testing;
 using test::shared_models;
 
-const std::string kMass =
-    "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
-const std::string kEnds = "<parent link='a'/><child link='b'/>";
-
-std::string two_links(const std::string& type, const std::string& inside = "") {
-  return "<robot name='r'>\n<link name='a'>" + kMass + "</link><link name='b'>" + kMass +
-         "</link>\n<joint name='j' type='" + type + "'>" + kEnds + inside + "</joint></robot>";
-}
-
 std::string error_of(const std::string& text, const UrdfOptions& options = {}) {
-  try {
-    load_urdf_text(text, "x.urdf", options);
-  } catch (const Error& error) { return error.what(); }
-  return "";
-}
-
-const std::map<std::string_view, std::vector<double>> kTorques = {
-#include "tests/host/load/robot_torques.inc"
-};
-
-TEST(LoadUrdf, GivesTheTorquesOfPinocchioAndMuJoCo) {
-  for (const BuiltinRobot& built_in : builtin_robots()) {
-    SCOPED_TRACE(built_in.name);
-    const Robot robot = load_urdf(robot_file(built_in.name), {.floating_base = built_in.floating});
-    const Model<double>& m = robot.model;
-    std::vector<double> q(m.nq), qd(m.nv), qdd(m.nv), tau(m.nv), f_ext(6 * m.nb);
-    const int base = built_in.floating ? 6 : 0;
-    if (base) {
-      q = {0.3, -0.2, 0.9, 0.8, 0.2, -0.4, 0.4}, qd = {0.5, -0.3, 0.2, 0.4, 0.6, -0.7},
-      qdd = {1, -2, 0.5, -0.3, 0.8, 1.1};
-      q.resize(m.nq), qd.resize(m.nv), qdd.resize(m.nv);
-    }
-    const std::vector<double>& expected = kTorques.at(built_in.name);
-    ASSERT_EQ(expected.size(), static_cast<std::size_t>(m.nv));
-    for (std::size_t k = 0; k < robot.joint_order.size(); ++k) {
-      const Body<double>& body = m.body[robot.joint_order[k]];
-      q[body.q] = 0.7 * std::sin(k + 1.0), qd[body.v] = std::cos(2.0 * k), qdd[body.v] = 2 * std::sin(3.0 * k + 1);
-    }
-    rnea(m, q.data(), qd.data(), qdd.data(), f_ext.data(), tau.data());
-    double scale = 0;
-    for (double x : expected) scale = std::max(scale, std::abs(x));
-    for (int i = 0; i < base; ++i) EXPECT_NEAR(tau[i], expected[i], 1e-9 * scale) << i;
-    for (std::size_t k = 0; k < robot.joint_order.size(); ++k)
-      EXPECT_NEAR(tau[m.body[robot.joint_order[k]].v], expected[base + k], 1e-9 * scale) << k;
-  }
+  return message([&] { load_urdf_text(text, "x.urdf", options); });
 }
 
 TEST(LoadUrdf, KeepsEveryLinkAsAFrame) {
@@ -122,7 +78,7 @@ TEST(LoadUrdf, SaysThatAMimicIsIndependentOrRefusesIt) {
                            "</link><joint name='i' type='continuous'>" + kEnds +
                            "</joint>\n<joint name='j' type='continuous'><parent link='a'/><child link='c'/><mimic "
                            "joint='i'/></joint></robot>";
-  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text), "no error");
   EXPECT_EQ(error_of(text, {.mimic = UrdfOptions::Mimic::kRefuse}), "x.urdf:2: joint 'j' mimics 'i', which is refused");
 }
 
@@ -249,7 +205,7 @@ TEST(LoadUrdf, GivesTheLineOfWhatTheBuilderRefuses) {
   // names of the file come first: the joint of the floating base has another
   std::string root = two_links("continuous");
   root.replace(root.find("'j'"), 3, "'root'");
-  EXPECT_EQ(error_of(root, {.floating_base = true}), "");
+  EXPECT_EQ(error_of(root, {.floating_base = true}), "no error");
   EXPECT_GE(load_urdf_text(root, "x.urdf", {.floating_base = true}).joint("root"), 0);
 }
 

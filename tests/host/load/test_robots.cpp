@@ -12,6 +12,7 @@
 #include "host/urdf/urdf.h"
 #include "host/urdf/urdf_mass.h"
 #include "tests/host/load/shared_models.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_robots {
@@ -23,12 +24,6 @@ int dofs(const Urdf& urdf) {
   int n = 0;
   for (const UrdfJoint& joint : urdf.joints) n += joint.type != UrdfJointType::kFixed;
   return n;
-}
-
-double total_mass(const Urdf& urdf) {
-  double mass = 0;
-  for (const UrdfLink& link : urdf.links) mass += link.mass;
-  return mass;
 }
 
 // Where each link is in the root at q = 0, by name.
@@ -47,27 +42,11 @@ std::map<std::string, Eigen::Matrix4d> frames(const Urdf& urdf) {
   return out;
 }
 
-struct Expected {
-  int dofs;
-  double mass;  // [kg], as Pinocchio and MuJoCo add it up
-};
-const std::map<std::string_view, Expected> kExpected = {
-    {"cartpole", {2, 1.1}},  {"double_pendulum", {2, 0.701}},  {"ur5", {6, 20.9939}},
-    {"iiwa14", {7, 18.5}},   {"panda", {9, 17.451901}},        {"go2", {12, 16.085}},
-    {"hyq", {12, 86.774}},   {"anymal_c", {12, 52.13485}},     {"atlas", {30, 175.117964}},
-    {"g1", {29, 33.341142}}, {"humanoid", {21, 40.844021222}},
-};
-
-TEST(Robots, ReadWithTheirDofsAndMass) {
-  ASSERT_EQ(builtin_robots().size(), kExpected.size());
+TEST(Robots, SayTheirDofsAndHaveMassesThatMove) {
   for (const BuiltinRobot& robot : builtin_robots()) {
-    SCOPED_TRACE(robot.name);
-    const Expected& expected = kExpected.at(robot.name);
     const Urdf urdf = read_urdf_file(robot_file(robot.name));
-    EXPECT_EQ(dofs(urdf), expected.dofs);
-    EXPECT_NEAR(total_mass(urdf), expected.mass, 1e-8);
-    EXPECT_NE(robot.description.find(" " + std::to_string(expected.dofs) + " dofs"), std::string_view::npos);
-    EXPECT_NO_THROW(check_urdf_masses(urdf, merge_fixed_links(urdf), robot.floating, robot.name));
+    EXPECT_NE(robot.description.find(" " + std::to_string(dofs(urdf)) + " dofs"), std::string_view::npos) << robot.name;
+    EXPECT_NO_THROW(check_urdf_masses(urdf, merge_fixed_links(urdf), robot.floating, robot.name)) << robot.name;
   }
 }
 
@@ -88,26 +67,15 @@ TEST(Robots, HoldNoVisualsAndNoMeshes) {
 }
 
 TEST(Robots, RefuseAnUnknownNameAndListTheKnown) {
-  try {
-    builtin_robot("spot");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "robot 'spot' is not built in; the built-in robots are cartpole, double_pendulum, ur5, iiwa14, panda, "
-                 "go2, hyq, anymal_c, humanoid, g1, atlas");
-  }
+  EXPECT_EQ(testing::message([] { builtin_robot("spot"); }),
+            "robot 'spot' is not built in; the built-in robots are cartpole, double_pendulum, ur5, iiwa14, panda, "
+            "go2, hyq, anymal_c, humanoid, g1, atlas");
 }
 
 TEST(Robots, SayWhereTheFileShouldBe) {
-  try {
-    robot_file("go2", "/nowhere");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "robot 'go2': /nowhere/go2.urdf does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in "
-        "robots");
-  }
+  EXPECT_EQ(
+      testing::message([] { robot_file("go2", "/nowhere"); }),
+      "robot 'go2': /nowhere/go2.urdf does not exist; set FEATHERSTORM_ROBOTS to the directory of the built-in robots");
 }
 
 TEST(Robots, AreFoundWhereTheEnvironmentSays) {

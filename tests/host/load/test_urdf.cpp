@@ -5,26 +5,19 @@
 #include <clocale>
 #include <string>
 
-#include "host/system/error.h"
 #include "host/urdf/urdf.h"
 #include "host/urdf/urdf_text.h"
+#include "tests/host/load/urdf_texts.h"
+#include "tests/support/tools/message.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_urdf {
 namespace {
 
-const std::string kMass =
-    "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>";
-const std::string kEnds = "<parent link='a'/><child link='b'/>";
+using namespace testing;
 
-std::string robot(const std::string& inside) { return "<robot name='r'>\n" + inside + "</robot>"; }
-// Two links with mass and, on line 4, a joint of `type` between them.
-std::string joint(const std::string& type, const std::string& inside = "") {
-  return robot("<link name='a'>" + kMass + "</link>\n<link name='b'>" + kMass + "</link>\n<joint name='j' type='" +
-               type + "'>" + kEnds + inside + "</joint>\n");
-}
 std::string inertial(const std::string& inside) {
-  return robot("<link name='a'><inertial>" + inside + "</inertial></link>");
+  return robot_of("<link name='a'><inertial>" + inside + "</inertial></link>");
 }
 std::string inertia(const std::string& xx, const std::string& xy, const std::string& yy, const std::string& zz) {
   return inertial("<mass value='1'/><inertia ixx='" + xx + "' ixy='" + xy + "' ixz='0' iyy='" + yy + "' iyz='0' izz='" +
@@ -48,10 +41,7 @@ struct Refusal {
 void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.claim; }
 
 std::string error_of(const std::string& text, bool strict) {
-  try {
-    read_urdf(text, "x.urdf", {.strict = strict});
-  } catch (const Error& error) { return error.what(); }
-  return "";
+  return message([&] { read_urdf(text, "x.urdf", {.strict = strict}); });
 }
 
 // Strict reading refuses these, as does reading that is not, but for what is odd.
@@ -88,90 +78,93 @@ const Refusal kRefusals[] = {
      "x.urdf:1: <mujoco> is the root element: this is MJCF, which load_mjcf reads; expected <robot>"},
     {"OtherXml", "<sdf/>", "x.urdf:1: <sdf> is the root element, expected <robot>"},
     {"TwoRootElements", "<robot><link name='a'/></robot>\n<robot/>", "x.urdf:2: <robot> follows the root element"},
-    {"XacroMacro", robot("<xacro:property name='m' value='1'/>"),
+    {"XacroMacro", robot_of("<xacro:property name='m' value='1'/>"),
      "x.urdf:2: <xacro:property> is a xacro macro; run xacro on the file first"},
     {"XacroExpression", inertial("<mass value='${m}'/>"),
      "x.urdf:2: link 'a': <mass> value: '${m}' is a xacro expression; run xacro on the file first"},
     // links
     {"NoLinks", "<robot/>", "x.urdf:1: <robot> has no <link>"},
-    {"NamelessLink", robot("<link/>"), "x.urdf:2: <link> has no attribute 'name'"},
-    {"EmptyName", robot("<link name=''/>"), "x.urdf:2: <link> has an empty name"},
-    {"LongName", robot("<link name='" + std::string(1001, 'n') + "'/>"),
+    {"NamelessLink", robot_of("<link/>"), "x.urdf:2: <link> has no attribute 'name'"},
+    {"EmptyName", robot_of("<link name=''/>"), "x.urdf:2: <link> has an empty name"},
+    {"LongName", robot_of("<link name='" + std::string(1001, 'n') + "'/>"),
      "x.urdf:2: <link> has a name of more than 1000 bytes"},
-    {"BrokenUtf8", robot("<link name='caf\xe9'/>"), "x.urdf:2: <link> has the name 'caf?', which is not clean UTF-8"},
-    {"SameLinkNames", robot("<link name='a'/>\n<link name='a'/>"),
+    {"BrokenUtf8", robot_of("<link name='caf\xe9'/>"),
+     "x.urdf:2: <link> has the name 'caf?', which is not clean UTF-8"},
+    {"SameLinkNames", robot_of("<link name='a'/>\n<link name='a'/>"),
      "x.urdf:3: link 'a': <link> has the name of another link"},
     {"NoMassValue", inertial("<mass/>"), "x.urdf:2: link 'a': <mass> has no attribute 'value'"},
     {"NegativeMass", inertial("<mass value='-1'/>"), "x.urdf:2: link 'a': <mass> is negative"},
     {"MissingMoment", inertial("<mass value='1'/><inertia ixx='1'/>"),
      "x.urdf:2: link 'a': <inertia> has no attribute 'ixy'"},
     // joints
-    {"NamelessJoint", robot("<link name='a'/><joint/>"), "x.urdf:2: <joint> has no attribute 'name'"},
+    {"NamelessJoint", robot_of("<link name='a'/><joint/>"), "x.urdf:2: <joint> has no attribute 'name'"},
     {"SameJointNames",
-     robot("<link name='a'/><link name='b'/>\n" + repeat("<joint name='j' type='fixed'>" + kEnds + "</joint>\n", 2)),
+     robot_of("<link name='a'/><link name='b'/>\n" + repeat("<joint name='j' type='fixed'>" + kEnds + "</joint>\n", 2)),
      "x.urdf:4: joint 'j': <joint> has the name of another joint"},
-    {"NoType", robot("<link name='a'/><joint name='j'/>"), "x.urdf:2: joint 'j': <joint> has no attribute 'type'"},
-    {"UnknownType", joint("ball"),
+    {"NoType", robot_of("<link name='a'/><joint name='j'/>"), "x.urdf:2: joint 'j': <joint> has no attribute 'type'"},
+    {"UnknownType", two_links("ball"),
      "x.urdf:4: joint 'j': <joint> has the type 'ball', expected fixed, revolute, continuous, prismatic, planar or "
      "floating"},
-    {"NoParent", robot("<link name='b'/><joint name='j' type='fixed'><child link='b'/></joint>"),
+    {"NoParent", robot_of("<link name='b'/><joint name='j' type='fixed'><child link='b'/></joint>"),
      "x.urdf:2: joint 'j': <joint> has no <parent>"},
-    {"NoChild", robot("<link name='a'/><joint name='j' type='fixed'><parent link='a'/></joint>"),
+    {"NoChild", robot_of("<link name='a'/><joint name='j' type='fixed'><parent link='a'/></joint>"),
      "x.urdf:2: joint 'j': <joint> has no <child>"},
-    {"ParentWithoutLink", robot("<link name='a'/><joint name='j' type='fixed'><parent/></joint>"),
+    {"ParentWithoutLink", robot_of("<link name='a'/><joint name='j' type='fixed'><parent/></joint>"),
      "x.urdf:2: joint 'j': <parent> has no attribute 'link'"},
-    {"UnknownLink", robot("<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='z'/></joint>"),
+    {"UnknownLink",
+     robot_of("<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='z'/></joint>"),
      "x.urdf:2: joint 'j': <child> names the link 'z', which does not exist"},
-    {"TwoOrigins", joint("fixed", "<origin/><origin/>"), "x.urdf:4: joint 'j': <origin> occurs twice"},
-    {"NotANumber", joint("fixed", "<origin xyz='0 1,5 0'/>"),
+    {"TwoOrigins", two_links("fixed", "<origin/><origin/>"), "x.urdf:4: joint 'j': <origin> occurs twice"},
+    {"NotANumber", two_links("fixed", "<origin xyz='0 1,5 0'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: '1,5' is not a number"},
-    {"Nan", joint("fixed", "<origin xyz='nan 0 0'/>"),
+    {"Nan", two_links("fixed", "<origin xyz='nan 0 0'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: 'nan' is not a finite number of sensible size"},
-    {"Infinity", joint("fixed", "<origin rpy='0 -inf 0'/>"),
+    {"Infinity", two_links("fixed", "<origin rpy='0 -inf 0'/>"),
      "x.urdf:4: joint 'j': <origin> rpy: '-inf' is not a finite number of sensible size"},
-    {"Overflow", joint("fixed", "<origin xyz='0 1e999 0'/>"),
+    {"Overflow", two_links("fixed", "<origin xyz='0 1e999 0'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: '1e999' is not a finite number of sensible size"},
-    {"AbsurdNumber", joint("fixed", "<origin xyz='0 1e13 0'/>"),
+    {"AbsurdNumber", two_links("fixed", "<origin xyz='0 1e13 0'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: '1e13' is not a finite number of sensible size"},
-    {"TooFewNumbers", joint("fixed", "<origin xyz='0 1'/>"),
+    {"TooFewNumbers", two_links("fixed", "<origin xyz='0 1'/>"),
      "x.urdf:4: joint 'j': <origin> xyz: '0 1' holds 2 numbers, expected 3"},
-    {"TooManyNumbers", joint("fixed", "<origin rpy='0 1 2 3'/>"),
+    {"TooManyNumbers", two_links("fixed", "<origin rpy='0 1 2 3'/>"),
      "x.urdf:4: joint 'j': <origin> rpy: '0 1 2 3' holds 4 numbers, expected 3"},
-    {"NoNumber", joint("revolute", "<limit lower='' upper='1'/>"),
+    {"NoNumber", two_links("revolute", "<limit lower='' upper='1'/>"),
      "x.urdf:4: joint 'j': <limit> lower: '' holds 0 numbers, expected 1"},
-    {"ZeroAxis", joint("revolute", "<axis xyz='0 0 0'/>"), "x.urdf:4: joint 'j': <axis> has length zero"},
-    {"AxisWithoutNumbers", joint("revolute", "<axis/>"), "x.urdf:4: joint 'j': <axis> has no attribute 'xyz'"},
-    {"MimicOfItself", joint("revolute", "<mimic joint='j'/>"), "x.urdf:4: joint 'j': <mimic> names its own joint"},
+    {"ZeroAxis", two_links("revolute", "<axis xyz='0 0 0'/>"), "x.urdf:4: joint 'j': <axis> has length zero"},
+    {"AxisWithoutNumbers", two_links("revolute", "<axis/>"), "x.urdf:4: joint 'j': <axis> has no attribute 'xyz'"},
+    {"MimicOfItself", two_links("revolute", "<mimic joint='j'/>"), "x.urdf:4: joint 'j': <mimic> names its own joint"},
     {"MimicOfAFloatingJoint",
-     robot("<link name='a'/><link name='b'/><link name='c'/><joint name='i' type='floating'>" + kEnds +
-           "</joint><joint name='j' type='revolute'><parent link='b'/><child link='c'/><mimic joint='i'/></joint>"),
+     robot_of("<link name='a'/><link name='b'/><link name='c'/><joint name='i' type='floating'>" + kEnds +
+              "</joint><joint name='j' type='revolute'><parent link='b'/><child link='c'/><mimic joint='i'/></joint>"),
      "x.urdf:2: joint 'j': <mimic> couples joints of which one has not one degree of freedom"},
     // the tree
-    {"TwoRoots", robot("<link name='a'/>\n<link name='b'/>"),
+    {"TwoRoots", robot_of("<link name='a'/>\n<link name='b'/>"),
      "x.urdf:3: two links have no parent, 'a' and 'b'; a robot has one root"},
     {"TwoParents",
-     robot("<link name='a'/><link name='b'/><link name='c'/><joint name='i' type='fixed'>" + kEnds +
-           "</joint>\n<joint name='j' type='fixed'><parent link='c'/><child link='b'/></joint>"),
+     robot_of("<link name='a'/><link name='b'/><link name='c'/><joint name='i' type='fixed'>" + kEnds +
+              "</joint>\n<joint name='j' type='fixed'><parent link='c'/><child link='b'/></joint>"),
      "x.urdf:3: link 'b' has two parents, by the joints 'i' and 'j'"},
     {"Loop",
-     robot("<link name='a'/><link name='b'/><joint name='i' type='fixed'>" + kEnds +
-           "</joint><joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>"),
+     robot_of("<link name='a'/><link name='b'/><joint name='i' type='fixed'>" + kEnds +
+              "</joint><joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>"),
      "x.urdf:2: no link is the root: the joints form a loop"},
     {"JointOntoItself",
-     robot("<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='a'/></joint>"),
+     robot_of("<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='a'/></joint>"),
      "x.urdf:2: no link is the root: the joints form a loop"},
     {"LoopApart",
-     robot("<link name='r'/>\n<link name='a'/><link name='b'/><joint name='i' type='fixed'>" + kEnds +
-           "</joint><joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>"),
+     robot_of("<link name='r'/>\n<link name='a'/><link name='b'/><joint name='i' type='fixed'>" + kEnds +
+              "</joint><joint name='j' type='fixed'><parent link='b'/><child link='a'/></joint>"),
      "x.urdf:3: link 'a' is in a loop of joints that the root does not reach"},
-    {"TooManyLinks", robot(many(10001, "<link name='", "'/>")), "x.urdf:2: <link> is one of more than 10000 links"},
+    {"TooManyLinks", robot_of(many(10001, "<link name='", "'/>")), "x.urdf:2: <link> is one of more than 10000 links"},
     {"TooManyJoints",
-     robot("<link name='a'/><link name='b'/>" + many(10001, "<joint name='", "' type='fixed'>" + kEnds + "</joint>")),
+     robot_of("<link name='a'/><link name='b'/>" +
+              many(10001, "<joint name='", "' type='fixed'>" + kEnds + "</joint>")),
      "x.urdf:2: <joint> is one of more than 10000 joints"},
 };
 
 const Refusal kOdd[] = {
-    {"TwoInertials", robot("<link name='a'>" + kMass + kMass + "</link>"),
+    {"TwoInertials", robot_of("<link name='a'>" + kMass + kMass + "</link>"),
      "link 'a': <inertial> occurs twice; the first one is used"},
     {"NoMass", inertial(""), "link 'a': <inertial> has no <mass>; taken as 0"},
     {"NoInertia", inertial("<mass value='1'/>"),
@@ -180,19 +173,19 @@ const Refusal kOdd[] = {
      "link 'a': <inertia> is not positive definite; kept, although no physical body has it"},
     {"NegativeInertia", inertia("-1", "0", "-1", "-1"),
      "link 'a': <inertia> is not positive definite; kept, although no physical body has it"},
-    {"CrossedLimits", joint("revolute", "<limit lower='1' upper='-1'/>"),
+    {"CrossedLimits", two_links("revolute", "<limit lower='1' upper='-1'/>"),
      "joint 'j': <limit> has lower above upper; taken as unlimited"},
-    {"NegativeEffort", joint("revolute", "<limit effort='-1'/>"),
+    {"NegativeEffort", two_links("revolute", "<limit effort='-1'/>"),
      "joint 'j': <limit> effort is negative; taken as absent"},
-    {"NegativeVelocity", joint("revolute", "<limit velocity='-1'/>"),
+    {"NegativeVelocity", two_links("revolute", "<limit velocity='-1'/>"),
      "joint 'j': <limit> velocity is negative; taken as absent"},
-    {"NegativeDamping", joint("revolute", "<dynamics damping='-1'/>"),
+    {"NegativeDamping", two_links("revolute", "<dynamics damping='-1'/>"),
      "joint 'j': <dynamics> damping is negative; taken as absent"},
-    {"NegativeFriction", joint("revolute", "<dynamics friction='-1'/>"),
+    {"NegativeFriction", two_links("revolute", "<dynamics friction='-1'/>"),
      "joint 'j': <dynamics> friction is negative; taken as absent"},
-    {"NegativeArmature", joint("revolute", "<dynamics armature='-1'/>"),
+    {"NegativeArmature", two_links("revolute", "<dynamics armature='-1'/>"),
      "joint 'j': <dynamics> armature is negative; taken as absent"},
-    {"MimicOfNothing", joint("revolute", "<mimic joint='z'/>"),
+    {"MimicOfNothing", two_links("revolute", "<mimic joint='z'/>"),
      "joint 'j': <mimic> names the joint 'z', which does not exist; the joint is independent"},
 };
 INSTANTIATE_TEST_SUITE_P(Urdf, UrdfTakes, ::testing::ValuesIn(kOdd), [](const auto& info) { return info.param.claim; });
@@ -208,12 +201,12 @@ TEST(Urdf, RefusesAFileTooLongToBeARobot) {
 // Files write 1e16, 3.4e38 or inf where there is no limit.
 TEST(Urdf, TakesLimitsOfAnySize) {
   const Urdf urdf =
-      read_urdf(joint("revolute", "<limit lower='-1e16' upper='1e999' effort='3.4e38' velocity='inf'/>"), "x.urdf");
+      read_urdf(two_links("revolute", "<limit lower='-1e16' upper='1e999' effort='3.4e38' velocity='inf'/>"), "x.urdf");
   EXPECT_EQ(urdf.joints[0].lower, -1e16);
   EXPECT_EQ(urdf.joints[0].upper, UrdfJoint::kUnlimited);
   EXPECT_EQ(urdf.joints[0].effort, 3.4e38);
   EXPECT_EQ(urdf.joints[0].velocity, UrdfJoint::kUnlimited);
-  EXPECT_EQ(error_of(joint("revolute", "<limit effort='nan'/>"), false),
+  EXPECT_EQ(error_of(two_links("revolute", "<limit effort='nan'/>"), false),
             "x.urdf:4: joint 'j': <limit> effort: 'nan' is not a finite number of sensible size");
 }
 
@@ -223,10 +216,10 @@ TEST(Urdf, DoesNotExpandEntitiesOfTheFile) {
 }
 
 TEST(Urdf, ReadsAJoint) {
-  const Urdf urdf = read_urdf(joint("revolute",
-                                    "<origin xyz=' 1\t+2\n-3e-1 ' rpy='0.1 0.2 0.3'/><axis xyz='0 3 4'/>"
-                                    "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
-                                    "<dynamics damping='5' friction='6' armature='7'/>"),
+  const Urdf urdf = read_urdf(two_links("revolute",
+                                        "<origin xyz=' 1\t+2\n-3e-1 ' rpy='0.1 0.2 0.3'/><axis xyz='0 3 4'/>"
+                                        "<limit lower='-1' upper='2' effort='3' velocity='4'/>"
+                                        "<dynamics damping='5' friction='6' armature='7'/>"),
                               "x.urdf");
   ASSERT_EQ(urdf.joints.size(), 1u);
   const UrdfJoint& j = urdf.joints[0];
@@ -250,7 +243,7 @@ TEST(Urdf, ReadsAJoint) {
 }
 
 TEST(Urdf, HasTheDefaultsOfTheStandard) {
-  const Urdf urdf = read_urdf(joint("continuous"), "x.urdf");
+  const Urdf urdf = read_urdf(two_links("continuous"), "x.urdf");
   const UrdfJoint& j = urdf.joints[0];
   EXPECT_EQ(j.axis, Eigen::Vector3d::UnitX());
   EXPECT_EQ(j.rotation, Eigen::Matrix3d::Identity());
@@ -261,14 +254,15 @@ TEST(Urdf, HasTheDefaultsOfTheStandard) {
 }
 
 TEST(Urdf, TakesRoundedQuarterTurnsAsExact) {
-  const Urdf urdf = read_urdf(joint("fixed", "<origin rpy='1.57079632679 -1.57079632679 3.14159265359'/>"), "x.urdf");
+  const Urdf urdf =
+      read_urdf(two_links("fixed", "<origin rpy='1.57079632679 -1.57079632679 3.14159265359'/>"), "x.urdf");
   const Eigen::Matrix3d& R = urdf.joints[0].rotation;
   for (int i = 0; i < 9; ++i) EXPECT_TRUE(R(i) == 0 || std::abs(R(i)) == 1) << R;
   EXPECT_NEAR(R.determinant(), 1, 1e-15);
 }
 
 TEST(Urdf, LeavesCoarselyRoundedAnglesAlone) {
-  const Urdf urdf = read_urdf(joint("fixed", "<origin rpy='1.5708 0 0'/>"), "x.urdf");
+  const Urdf urdf = read_urdf(two_links("fixed", "<origin rpy='1.5708 0 0'/>"), "x.urdf");
   EXPECT_NEAR(urdf.joints[0].rotation(1, 1), std::cos(1.5708), 1e-16);
 }
 
@@ -289,17 +283,17 @@ TEST(Urdf, IgnoresTheLocale) {
   bool comma = false;  // whether this machine has a locale that writes 1,5
   for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"}) comma = comma || std::setlocale(LC_ALL, locale);
   if (!comma) GTEST_SKIP() << "no locale with a decimal comma is installed";
-  const Urdf urdf = read_urdf(joint("fixed", "<origin xyz='1.5 0 0'/>"), "x.urdf");
+  const Urdf urdf = read_urdf(two_links("fixed", "<origin xyz='1.5 0 0'/>"), "x.urdf");
   std::setlocale(LC_ALL, "C");
   EXPECT_EQ(urdf.joints[0].translation[0], 1.5);
 }
 
 TEST(Urdf, ReadsMimicsInAnyOrder) {
   const Urdf urdf =
-      read_urdf(robot("<link name='a'/><link name='b'/><link name='c'/><joint name='k' type='prismatic'>"
-                      "<parent link='a'/><child link='c'/><mimic joint='j' multiplier='-2' offset='0.5'/></joint>"
-                      "<joint name='j' type='prismatic'>" +
-                      kEnds + "</joint>"),
+      read_urdf(robot_of("<link name='a'/><link name='b'/><link name='c'/><joint name='k' type='prismatic'>"
+                         "<parent link='a'/><child link='c'/><mimic joint='j' multiplier='-2' offset='0.5'/></joint>"
+                         "<joint name='j' type='prismatic'>" +
+                         kEnds + "</joint>"),
                 "x.urdf");
   ASSERT_TRUE(urdf.joints[0].mimic);
   EXPECT_EQ(urdf.joints[0].mimic->joint, 1);
@@ -309,16 +303,16 @@ TEST(Urdf, ReadsMimicsInAnyOrder) {
 }
 
 TEST(Urdf, SaysOnceWhatItIgnores) {
-  const Urdf urdf =
-      read_urdf(robot("<material name='m'/><link name='a'><visual/><visual/><collision/></link><gazebo/>"), "x.urdf");
+  const Urdf urdf = read_urdf(
+      robot_of("<material name='m'/><link name='a'><visual/><visual/><collision/></link><gazebo/>"), "x.urdf");
   EXPECT_EQ(urdf.notices, (std::vector<std::string>{"ignored 1 <collision>", "ignored 1 <gazebo>",
                                                     "ignored 1 <material>", "ignored 2 <visual>"}));
 }
 
 TEST(Urdf, SaysWhatLooksOdd) {
-  EXPECT_EQ(read_urdf(joint("revolute"), "x").notices,
+  EXPECT_EQ(read_urdf(two_links("revolute"), "x").notices,
             std::vector<std::string>{"joint 'j' has no range; taken as unlimited"});
-  EXPECT_EQ(read_urdf(joint("revolute", "<limit lower='0' upper='0'/>"), "x").notices,
+  EXPECT_EQ(read_urdf(two_links("revolute", "<limit lower='0' upper='0'/>"), "x").notices,
             std::vector<std::string>{"joint 'j' has a range of one point"});
   EXPECT_EQ(
       read_urdf(inertial("<mass value='0'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"), "x").notices,
@@ -334,13 +328,13 @@ TEST(Urdf, SaysWhatLooksOdd) {
 }
 
 TEST(Urdf, KeepsTheNumberOfNoticesSmall) {
-  EXPECT_LE(read_urdf(robot("<link name='a'/>" + many(5000, "<x", "/>")), "x").notices.size(), 31u);
+  EXPECT_LE(read_urdf(robot_of("<link name='a'/>" + many(5000, "<x", "/>")), "x").notices.size(), 31u);
 }
 
 TEST(Urdf, TakesAZeroVelocityLimitAsNone) {
-  EXPECT_EQ(read_urdf(joint("continuous", "<limit effort='0' velocity='0'/>"), "x").joints[0].velocity,
+  EXPECT_EQ(read_urdf(two_links("continuous", "<limit effort='0' velocity='0'/>"), "x").joints[0].velocity,
             UrdfJoint::kUnlimited);
-  EXPECT_EQ(read_urdf(joint("continuous", "<limit effort='0' velocity='0'/>"), "x").joints[0].effort, 0);
+  EXPECT_EQ(read_urdf(two_links("continuous", "<limit effort='0' velocity='0'/>"), "x").joints[0].effort, 0);
 }
 
 TEST(Urdf, TakesAThinRodAndAPointMass) {
@@ -349,15 +343,12 @@ TEST(Urdf, TakesAThinRodAndAPointMass) {
 }
 
 std::string file_error(const std::filesystem::path& path) {
-  try {
-    read_urdf_file(path);
-  } catch (const Error& error) { return error.what(); }
-  return "";
+  return message([&] { read_urdf_file(path); });
 }
 
 TEST(UrdfFile, ReadsAFile) {
   const test::Scratch scratch;
-  test::write_file(scratch / "r.urdf", joint("fixed"));
+  test::write_file(scratch / "r.urdf", two_links("fixed"));
   EXPECT_EQ(read_urdf_file(scratch / "r.urdf").links.size(), 2u);
 }
 
@@ -373,7 +364,7 @@ TEST(UrdfFile, RefusesWhatIsNoFile) {
 TEST(UrdfFile, RefusesXacroEmptyAndHugeFiles) {
   const test::Scratch scratch;
   const std::string folder = scratch.path().string();
-  test::write_file(folder + "/r.urdf.xacro", joint("fixed"));
+  test::write_file(folder + "/r.urdf.xacro", two_links("fixed"));
   EXPECT_EQ(file_error(folder + "/r.urdf.xacro"),
             folder + "/r.urdf.xacro: is a xacro file; run xacro on it first: xacro r.urdf.xacro > robot.urdf");
   test::write_file(folder + "/empty.urdf", "");

@@ -11,6 +11,7 @@
 #include "host/system/error.h"
 #include "host/urdf/mesh_file.h"
 #include "host/world/world_of.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_urdf_world {
 namespace {
@@ -37,10 +38,7 @@ Robot with_world(const std::string& text, const UrdfWorld& world = {.ground = tr
   return load_urdf_text(text, "arm.urdf", {.floating_base = floating, .strict = strict, .world = world});
 }
 std::string error_of(const std::string& text, const UrdfWorld& world = {.ground = true}) {
-  try {
-    with_world(text, world, false, true);
-  } catch (const std::exception& e) { return e.what(); }
-  return "no error";
+  return testing::message([&] { with_world(text, world, false, true); });
 }
 std::vector<double> table(const Robot& robot, const std::string& name) { return robot.source->tables.all().at(name); }
 
@@ -63,21 +61,6 @@ TEST(UrdfWorld, HasGeomsOfAllShapesWhereTheirLinksAre) {
   EXPECT_EQ(table(robot, "geom_bodyid"), (std::vector<double>{0, 0, 1, 1, 1}));
   EXPECT_EQ(table(robot, "geom_pos"), (std::vector<double>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0.5, 0}));
   EXPECT_EQ(robot.model.world.contacts.pair.size(), 6u);
-}
-
-TEST(UrdfWorld, ConnectsNoParentWithItsChild) {
-  const std::string text = arm(shape(kBox), shape(kBox), shape(kSphere));
-  // ground with three geoms, and nothing else: upper and hand are one body, base its parent
-  EXPECT_EQ(with_world(text, {.ground = true}, true).model.world.contacts.pair.size(), 3u);
-  EXPECT_EQ(with_world(text, {}, true).model.world.contacts.pair.size(), 0u);
-}
-
-TEST(UrdfWorld, LeavesOtherRobotsAsTheyAre) {
-  const std::string text = arm(shape(kBox), shape("<mesh filename='none.stl'/>"), "");
-  const Robot robot = load_urdf_text(text);
-  EXPECT_FALSE(robot.model.world.is_given());
-  EXPECT_EQ(robot.notices, std::vector<std::string>{"ignored 2 <collision>"});
-  EXPECT_TRUE(robot.odd.empty());
 }
 
 TEST(UrdfWorld, HasLimitsFrictionAndMotorsOfJoints) {

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <optional>
 
 #include "host/memory/cuda_table.h"
 #include "host/robots/robots.h"
 #include "host/system/error.h"
 #include "host/system/installation.h"
 #include "host/table/ops.h"
+#include "tests/support/tools/message.h"
+#include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_library {
 namespace {
@@ -25,13 +27,6 @@ const KernelTable wide{"avx2", 8, 4, 2, wide_entries}, base{"base", 4, 2, 2, bas
 
 const KernelTable* all(const std::string& name) { return name == "base" ? &base : name == "book" ? &book : nullptr; }
 
-std::string message(int op, const std::function<const KernelTable*(const std::string&)>& find) {
-  try {
-    table_of_row(op, "the_row", nullptr, find);
-  } catch (const Error& e) { return e.what(); }
-  return "none";
-}
-
 TEST(TableOfRow, IsTheFirstThatHasTheRow) {
   EXPECT_EQ(&table_of_row(0, "first", &wide, all), &wide);
   EXPECT_EQ(&table_of_row(0, "first", nullptr, all), &base);
@@ -41,6 +36,9 @@ TEST(TableOfRow, IsTheFirstThatHasTheRow) {
 TEST(TableOfRow, NamesTheLibraryThatIsMissingAndWhatBuildsIt) {
   const auto without_book = [](const std::string& name) { return name == "base" ? &base : nullptr; };
   const auto nothing = [](const std::string&) -> const KernelTable* { return nullptr; };
+  const auto message = [](int op, const auto& find) {
+    return testing::message([&] { table_of_row(op, "the_row", nullptr, find); });
+  };
   EXPECT_EQ(
       message(1, without_book),
       "the_row: the library of CPU kernels libfeatherstorm_cpu_book.so was not found; the target featherstorm_cpu_book, or "
@@ -67,15 +65,9 @@ TEST(TableOfRow, StepsOfWhatAModelCarriesAreInTheBaseLibrary) {
 }
 
 TEST(Libraries, OfAnotherBuildAreRefused) {
-  const char* const set = std::getenv("FEATHERSTORM_BACKENDS");
-  const std::string before = set ? set : "";
-  setenv("FEATHERSTORM_BACKENDS", FEATHERSTORM_OTHER_BUILD, 1);
-  std::string told = "none";
-  try {
-    cpu_kernels("other_build");
-  } catch (const Error& e) { told = e.what(); }
-  if (set) setenv("FEATHERSTORM_BACKENDS", before.c_str(), 1);
-  else unsetenv("FEATHERSTORM_BACKENDS");
+  std::optional<test::Environment> other(std::in_place, "FEATHERSTORM_BACKENDS", FEATHERSTORM_OTHER_BUILD);
+  const std::string told = testing::message([] { cpu_kernels("other_build"); });
+  other.reset();
   EXPECT_NE(told.find("libfeatherstorm_cpu_other_build.so was built from another version"), std::string::npos) << told;
   constexpr long others[2] = {1, 2};
   EXPECT_THROW(cpu_solver("base", SolverAlgorithm::solution, others), Error);

@@ -8,8 +8,8 @@
 
 #include "host/memory/cpu_library.h"
 #include "host/network/dense_kernels.h"
-#include "host/system/error.h"
 #include "tests/host/network/dense_case.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_dense_stage {
 namespace {
@@ -157,18 +157,11 @@ TEST(DenseStage, IsCountedInReports) {
   EXPECT_GT(costs[0].seconds, 0);
 }
 
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const Error& e) { return e.what(); }
-  return "";
-}
 TEST(DenseStage, NamesWhatDoesNotFit) {
   const auto network = [](const std::vector<int>& sizes, double clip = 1) {
     return message([&] { dense_network(sizes, DenseActivation::tanh, true, clip); });
   };
-  EXPECT_EQ(network({4, 2}), "");
+  EXPECT_EQ(network({4, 2}), "no error");
   EXPECT_EQ(network({4}), "network: 0 layers, expected 1 to 16");
   EXPECT_EQ(network(std::vector<int>(18, 3)), "network: 17 layers, expected 1 to 16");
   EXPECT_EQ(network({4, 0, 2}), "network: a layer of 0 numbers, expected 1 to 65536");
@@ -185,7 +178,7 @@ TEST(DenseStage, NamesWhatDoesNotFit) {
     change(w);
     return message([&] { packed(c.network, w); });
   };
-  EXPECT_EQ(pack([](auto&) {}), "");
+  EXPECT_EQ(pack([](auto&) {}), "no error");
   EXPECT_EQ(pack([](auto& w) { w.mean.pop_back(); }), "network: mean has 3 numbers, expected 4");
   EXPECT_EQ(pack([](auto& w) { w.rate.clear(); }), "network: rate has 0 numbers, expected 4");
   EXPECT_EQ(pack([](auto& w) { w.W[1].pop_back(); }), "network: W_1 has 17 numbers, expected 18");
@@ -202,7 +195,7 @@ TEST(DenseStage, NamesWhatDoesNotFit) {
     });
   };
   const long n = dense_numbers(c.network);
-  EXPECT_EQ(stage(4, n, 2), "");
+  EXPECT_EQ(stage(4, n, 2), "no error");
   EXPECT_EQ(stage(5, n, 2), "array 'x' has 5 components, the stage expects 4");
   EXPECT_EQ(stage(4, 3, 2), "array 'w' has 3 components, the stage expects " + std::to_string(n));
   EXPECT_EQ(stage(4, n, 3), "array 'y' has 3 components, the stage expects 2");

@@ -4,10 +4,20 @@
 #include <functional>
 
 #include "core/trace/program.h"
+#include "host/compile/traced_kernel.h"
 #include "host/rollout/draw_stage.h"
 #include "host/rollout/noise.h"
 
 namespace featherstorm::testing {
+
+// A program as a stage, interpreted on the host, its arrays those of its names.
+inline Stage interpreted(const Program& p, Precision precision) {
+  Stage s{[p, precision] { return interpret_program(p, precision); }};
+  s.program = [p] { return p; };
+  for (const auto& a : p.inputs) s.in.push_back(a.name);
+  for (const auto& a : p.outputs) s.out.push_back(a.name);
+  return s;
+}
 
 inline Program growth() {
   Program p;

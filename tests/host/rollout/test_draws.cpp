@@ -1,5 +1,5 @@
-// Stages that draw: against the generator's known answers and the definition, number by number; the same bits for whatever batch, thread,
-// instruction set and precision; and whether the numbers are those of independent uniform ones.
+// Stages that draw: against the definition, number by number, with the words of noise.h, whose known answers
+// test_noise.cpp has; and the same bits for whatever batch, thread, instruction set and precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,25 +8,12 @@
 
 #include "host/memory/cpu_library.h"
 #include "host/rollout/draw_stage.h"
-#include "host/system/error.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_draws {
 namespace {
 
-// Random123's known answers (kat_vectors, philox4x32 with 10 rounds): zeros, ones, digits of pi.
-TEST(Draws, PhiloxHasTheKnownAnswers) {
-  const auto words = [](PhiloxWords counter, std::uint32_t low, std::uint32_t high) {
-    const PhiloxWords w = philox(counter, low, high);
-    return std::vector<std::uint32_t>(w.word, w.word + 4);
-  };
-  using Words = std::vector<std::uint32_t>;
-  EXPECT_EQ(words({{0, 0, 0, 0}}, 0, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(words({{~0u, ~0u, ~0u, ~0u}}, ~0u, ~0u), (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(words({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
-            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
-}
-
-// The definition in core/scalar/draws.h with the words of Random123's text.
+// The definition in core/scalar/draws.h.
 double expected(std::uint64_t seed, std::uint32_t env, std::uint32_t episode, std::uint32_t step,
                 std::uint32_t function, std::uint32_t slot) {
   std::uint32_t w[4];
@@ -107,12 +94,6 @@ TEST(Draws, AreTheDefinitionInBothPrecisionsForEveryInstructionSet) {
   check_definition<float>(), check_definition<double>();
 }
 
-TEST(Draws, AreAnsweredForTheFirstCounter) {
-  const Drawn<float> d({{0, 0, 0, 0}}, {.count = 4});
-  const std::uint32_t words[] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
-  for (long k = 0; k < 4; k++) EXPECT_EQ(d.at(0, k) * 16777216, static_cast<float>(2 * (words[k] / 512) + 1));
-}
-
 TEST(Draws, ReachTheLastSlot) {
   const Drawn<float> d({{5, 6, 7, 8}}, {.count = most_draws, .function = 65535});
   for (const long slot : {0L, 65535L, 65536L, most_draws - 1L})
@@ -187,86 +168,17 @@ TEST(Draws, AreTheSameBitsForAnyBatchPlaceThreadsInstructionSetAndPrecision) {
       }
 }
 
-// N pairs of numbers that differ in one part of what they are a function of: none of the tests may be five standard deviations away
-// from what independent uniform numbers have.
-struct Pairs { std::vector<double> a, b; };
-double chi_square(const std::vector<long>& bins, double N) {  // in standard deviations from its mean
-  const double each = N / static_cast<double>(bins.size()), freedom = static_cast<double>(bins.size()) - 1;
-  double sum = 0;
-  for (const long k : bins) sum += (k - each) * (k - each) / each;
-  return (sum - freedom) / std::sqrt(2 * freedom);
-}
-void check_independence(const Pairs& p, const std::string& what) {
-  SCOPED_TRACE(what);
-  const double N = static_cast<double>(p.a.size());
-  std::vector<long> alone(256), together(32 * 32);
-  double mean = 0, square = 0, cube = 0, product = 0, least = 1, greatest = 0;
-  long equal = 0;
-  for (std::size_t i = 0; i < p.a.size(); i++) {
-    const double x = p.a[i], y = p.b[i];
-    mean += (x - 0.5) / N, square += (x - 0.5) * (x - 0.5) / N, cube += std::pow(x - 0.5, 3) / N;
-    product += (x - 0.5) * (y - 0.5) / N;
-    least = std::min(least, x), greatest = std::max(greatest, x), equal += x == y;
-    alone[static_cast<std::size_t>(256 * x)]++;
-    together[static_cast<std::size_t>(32 * x) * 32 + static_cast<std::size_t>(32 * y)]++;
-  }
-  EXPECT_LT(std::abs(mean), 5 * std::sqrt(1 / 12.0 / N));
-  EXPECT_LT(std::abs(square - 1 / 12.0), 5 * std::sqrt(1 / 180.0 / N));
-  EXPECT_LT(std::abs(cube), 5 * std::sqrt(1 / 448.0 / N));
-  EXPECT_LT(std::abs(product), 5 * std::sqrt(1 / 144.0 / N));
-  EXPECT_LT(std::abs(chi_square(alone, N)), 5);
-  EXPECT_LT(std::abs(chi_square(together, N)), 5);
-  EXPECT_LT(equal, 20) << "of 2^23 values";
-  EXPECT_GT(least, 0);
-  EXPECT_LT(least, 20 / N);
-  EXPECT_LT(greatest, 1);
-  EXPECT_GT(greatest, 1 - 20 / N);
-}
-
-TEST(Draws, AreIndependentOfOneAnother) {
-  constexpr long B = 1 << 14, n = 16;
-  const DrawOptions o{.count = n, .function = 2};
-  const auto drawn = [&](const Who& change, const DrawOptions& options) {
-    std::vector<Who> who;
-    for (long i = 0; i < B; i++)
-      who.push_back({9 + change.seed, static_cast<std::uint32_t>(i) + change.env, i % 7 + change.episode,
-                     i % 1000 + change.step});
-    return Drawn<double>(who, options);
-  };
-  const Drawn<double> some = drawn({0, 0, 0, 0}, o);
-  const auto pairs = [&](const Drawn<double>& others, long slots, long instances) {
-    Pairs p;
-    for (long slot = 0; slot + slots < n; slot++)
-      for (long i = 0; i + instances < B; i++)
-        p.a.push_back(some.at(i, slot)), p.b.push_back(others.at(i + instances, slot + slots));
-    return p;
-  };
-  for (const long slots : {1L, 2L, 4L, 8L})
-    check_independence(pairs(some, slots, 0), "slots " + std::to_string(slots) + " apart");
-  for (const long envs : {1L, 2L, 128L})
-    check_independence(pairs(some, 0, envs), "envs " + std::to_string(envs) + " apart, with other episodes and steps");
-  DrawOptions other = o;
-  other.function = 3;
-  check_independence(pairs(drawn({0, 0, 0, 0}, other), 0, 0), "functions");
-  check_independence(pairs(drawn({1, 0, 0, 0}, o), 0, 0), "seeds");
-  check_independence(pairs(drawn({1ull << 32, 0, 0, 0}, o), 0, 0), "seeds' upper halves");
-  check_independence(pairs(drawn({0, 1u << 31, 0, 0}, o), 0, 0), "envs");
-  check_independence(pairs(drawn({0, 0, 1, 0}, o), 0, 0), "episodes");
-  check_independence(pairs(drawn({0, 0, 0, 1}, o), 0, 0), "steps");
-}
-
 TEST(Draws, NameWhatDoesNotFit) {
   const auto message = [](const DrawOptions& o, long key = 6, long u = 4, bool uniform = false) {
-    try {
+    return testing::message([&] {
       Sequence s(Precision::float32, 1);
       if (uniform) s.uniform("key", key);
       else s.array("key", key);
       s.array("episode", 1), s.array("step", 1), s.array("done", 2), s.array("u", u);
       s.stage(draw_stage(Precision::float32, "", o, "u"));
-    } catch (const Error& e) { return std::string(e.what()); }
-    return std::string();
+    });
   };
-  EXPECT_EQ(message({.count = 4}), "");
+  EXPECT_EQ(message({.count = 4}), "no error");
   EXPECT_EQ(message({.count = 0}), "a stage draws 0 numbers, expected 1 to 262144");
   EXPECT_EQ(message({.count = 262145}), "a stage draws 262145 numbers, expected 1 to 262144");
   EXPECT_EQ(message({.count = 4, .function = 65536}), "function of a stage that draws is 65536, expected 0 to 65535");

@@ -2,14 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "host/rollout/reduction.h"
-#include "host/system/error.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_reduction {
 namespace {
+
+using testing::message;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -97,13 +98,6 @@ void check_mean(Precision precision, bool rows) {
 TEST(Reduction, WeightedMeanIsTheSumForAnyLayoutAndThreads) {
   check_mean<float>(Precision::float32, false), check_mean<float>(Precision::float32, true);
   check_mean<double>(Precision::float64, false), check_mean<double>(Precision::float64, true);
-}
-
-std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) { return e.what(); }
-  return "no error";
 }
 
 TEST(Reduction, NamesWhatDoesNotFit) {

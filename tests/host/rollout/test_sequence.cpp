@@ -11,6 +11,7 @@
 #include "host/system/error.h"
 #include "tests/host/rollout/heron.h"
 #include "tests/host/rollout/renewal.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_sequence {
 namespace {
@@ -205,11 +206,9 @@ TEST(Sequence, AStageWithoutSwapsRunsForThePacksThatNeedIt) {
           SCOPED_TRACE(isa + (draws ? ", draws" : "") + (ordered ? ", ordered" : "") + ", instances " +
                        std::to_string(B));
           const auto traced = [&](const Program& p) {
-            const BoundKernel assembled = assemble_program(p, Precision::float64, isa);
-            const BoundKernel k = assembled.kernel ? assembled : interpret_program(p, Precision::float64);
-            Stage s{[k] { return k; }};
-            for (const auto& a : p.inputs) s.in.push_back(a.name);
-            for (const auto& a : p.outputs) s.out.push_back(a.name);
+            Stage s = testing::interpreted(p, Precision::float64);
+            if (const BoundKernel k = assemble_program(p, Precision::float64, isa); k.kernel)
+              s.kernel = [k] { return k; };
             return s;
           };
           Sequence s = testing::renewal_sequence(Precision::float64, isa, ordered ? 2 : 1, draws, traced);
@@ -267,15 +266,10 @@ TEST(Sequence, AStageWithoutSwapsTakesNoTimeWhereNobodyNeedsIt) {
 TEST(Sequence, StagesThatRunWhereTheyAreNeededAreChecked) {
   Sequence s(Precision::float64, 1);
   s.array("x", 1), s.array("y", 1), s.array("z", 1), s.uniform("t", 1);
-  const auto message = [&](Stage stage) {
-    try {
-      s.stage(stage);
-    } catch (const Error& e) { return std::string(e.what()); }
-    return std::string();
-  };
+  const auto message = [&](const Stage& stage) { return testing::message([&] { s.stage(stage); }); };
   Stage stage{{}, {"x"}, {"y", "z"}};
   stage.needed = "x";
-  EXPECT_EQ(message(stage), "") << "scratch";
+  EXPECT_EQ(message(stage), "no error") << "scratch";
   stage.repeat = 2;
   EXPECT_EQ(message(stage), "a stage that depends on array 'x' has no swaps and 2 passes, expected one pass");
   stage.swaps = {{"x", "y"}};
@@ -317,13 +311,10 @@ TEST(Sequence, NamesWhatDoesNotFit) {
   const Sequence s = sequence_of(interpret_program(integrator(), Precision::float64), 1);
   Rows wide(4, 1, 3), x(4, 1, 2);
   const std::vector<UniformValues> uniforms = {{"dt", {0.1}}, {"t", {0}}};
-  const auto message = [&](long steps, std::vector<SequenceMemory> in, const std::vector<UniformValues>& u) {
-    try {
-      s.run(steps, 4, in, u, {});
-    } catch (const Error& e) { return std::string(e.what()); }
-    return std::string();
+  const auto message = [&](long steps, const std::vector<SequenceMemory>& in, const std::vector<UniformValues>& u) {
+    return testing::message([&] { s.run(steps, 4, in, u, {}); });
   };
-  EXPECT_EQ(message(2, {x.memory("x", false)}, uniforms), "");
+  EXPECT_EQ(message(2, {x.memory("x", false)}, uniforms), "no error");
   EXPECT_EQ(message(0, {}, uniforms), "steps is 0, expected 1 or more");
   EXPECT_EQ(message(2, {wide.memory("x", false)}, uniforms), "x has shape (4, 3), expected (4, 2)");
   EXPECT_EQ(message(2, {x.memory("y", false)}, uniforms), "the sequence has no array 'y'");

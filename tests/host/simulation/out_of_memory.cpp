@@ -27,7 +27,7 @@
 #include "host/planning/planner.h"
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace {
 

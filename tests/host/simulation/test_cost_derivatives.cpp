@@ -10,7 +10,7 @@
 #include "core/kinematics/integrate.h"
 #include "core/trace/evaluate.h"
 #include "host/simulation/rollout.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_cost_derivatives {
 namespace {

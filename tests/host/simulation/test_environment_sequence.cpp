@@ -5,8 +5,8 @@
 
 #include "host/rollout/draw_stage.h"
 #include "tests/host/simulation/falling_task.h"
-#include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/touching_world.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_environment_sequence {
 namespace {

@@ -1,4 +1,5 @@
-// Plans by gradients: minima of quadratic functions in a box, a backward pass by dense algebra, a cart that is driven.
+// Plans by gradients: minima of quadratic functions in a box, a backward pass by dense algebra, what is refused. That
+// plans are minima and drive robots: tests/python/horizon/test_ilqr.py.
 #include "host/planning/ilqr.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,7 @@
 #include <random>
 
 #include "host/planning/backward_pass.h"
-#include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_ilqr {
 namespace {
@@ -86,94 +86,19 @@ TEST(BackwardPass, IsTheLeastSquaresSolutionOfALinearSystem) {
   EXPECT_FALSE(backward_pass(steps, u, {}, {}, 0.0));
 }
 
-RolloutOptions cart_to_half() {
-  RolloutOptions o;
-  o.stepping = {.dt = 0.05}, o.controls = 1, o.parameters = 1, o.precision = Precision::float64;
-  o.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
-    return {{u[0], Expr(0.0)}};
-  };
-  o.residual = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) -> Traced {
-    return {x.q[0] - goal[0], 0.1 * x.v[0], 0.02 * u[0]};
-  };
-  o.terminal_residual = [](const TracedState& x, Expr, const Traced& goal) -> Traced {
-    return {5.0 * (x.q[0] - goal[0]), x.v[0]};
-  };
-  return o;
-}
-
-TEST(Ilqr, DrivesACartToAGoalWithinItsBounds) {
-  Evaluator evaluator(load("cartpole"), {.threads = 1});
-  Ilqr planner(evaluator, cart_to_half(), {.horizon = 20, .lower = {-4}, .upper = {4}});
-  Simulation robot(evaluator, 1, {.dt = 0.01}, Precision::float64);
-  const Buffer tau(Precision::float64, 1, 2);
-  for (int k = 0; k < 200; k++) {
-    const double t = 0.01 * k;
-    if (k % 5 == 0) planner.command({.q = robot.q(), .v = robot.v(), .p = {0.5}}, t);
-    planner.control(t, {tau.component<double>(0), 1});
-    ASSERT_LE(std::abs(tau.component<double>(0)[0]), 4);
-    robot.step(tau.ref());
-  }
-  EXPECT_NEAR(testing::numbers_of(robot.q())[0], 0.5, 0.02);
-  EXPECT_TRUE(planner.last().converged);
-}
-
-// The same sum as a cost, or as a cost beside residuals: where residuals are linear, Gauss-Newton is exact.
-TEST(Ilqr, PlansTheSameForACostAsForItsResiduals) {
-  Evaluator evaluator(load("cartpole"), {.threads = 1});
-  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
-  RolloutOptions o = cart_to_half();
-  const auto residual = o.residual;
-  const auto last = o.terminal_residual;
-  const auto plan = [&] {
-    Ilqr planner(evaluator, o, {.horizon = 12, .iterations = 3, .tolerance = 0});
-    planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0);
-    return planner.last();
-  };
-  const IlqrPlan of_residuals = plan();
-  o.terminal_residual = {};
-  o.terminal = [&](const TracedState& x, Expr t, const Traced& p) {
-    const Traced r = last(x, t, p);
-    return 0.5 * (r[0] * r[0] + r[1] * r[1]);
-  };
-  o.residual = [&](const TracedState& x, const Traced& u, Expr t, const Traced& p) -> Traced {
-    return {residual(x, u, t, p)[0]};
-  };
-  o.cost = [&](const TracedState& x, const Traced& u, Expr t, const Traced& p) {
-    const Traced r = residual(x, u, t, p);
-    return 0.5 * (r[1] * r[1] + r[2] * r[2]);
-  };
-  const IlqrPlan of_costs = plan();
-  EXPECT_NEAR(of_costs.cost, of_residuals.cost, 1e-9 * of_residuals.cost);
-  EXPECT_LT(testing::farthest(of_costs.u, of_residuals.u), 1e-6);
-  EXPECT_LT(testing::farthest(of_costs.gains, of_residuals.gains), 1e-6);
-}
-
-TEST(Ilqr, LeavesAPlanWithoutAFiniteCostAsItWas) {
-  Evaluator evaluator(load("cartpole"), {.threads = 1});
-  Ilqr planner(evaluator, cart_to_half(), {.horizon = 8});
-  const Buffer q(Precision::float64, 1, 2), v(Precision::float64, 1, 2);
-  planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0);
-  const std::vector<double> u = planner.last().u;
-  q.component<double>(0)[0] = std::nan("");
-  EXPECT_THROW(planner.command({.q = q.ref(), .v = v.ref(), .p = {0.5}}, 0.05), Error);
-  EXPECT_EQ(planner.last().u, u);
-}
-
 TEST(Ilqr, NamesWhatItRefuses) {
   Evaluator evaluator(load("cartpole"), {.threads = 1});
   const auto refuses = [&](const RolloutOptions& o, const IlqrOptions& i, const std::string& why) {
-    try {
-      const Ilqr planner(evaluator, o, i);
-      ADD_FAILURE() << why;
-    } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what(); }
+    EXPECT_NE(testing::message([&] { Ilqr(evaluator, o, i); }).find(why), std::string::npos) << why;
   };
-  RolloutOptions no_cost = cart_to_half();
-  no_cost.residual = {}, no_cost.terminal_residual = {};
+  const RolloutOptions cart = testing::pushed_cart();
+  RolloutOptions no_cost = cart;
+  no_cost.cost = {};
   refuses(no_cost, {.horizon = 8}, "the rollout has no cost, expected a cost or a residual");
-  refuses(cart_to_half(), {.horizon = 0}, "horizon is 0, expected 1 or more");
-  refuses(cart_to_half(), {.horizon = 8, .lower = {0, 0}}, "lower has 2 numbers, expected 1 or 1");
-  refuses(cart_to_half(), {.horizon = 8, .lower = {1}, .upper = {0}}, "lower is above upper");
-  refuses(cart_to_half(), {.horizon = 8, .difference = 0}, "difference is 0");
+  refuses(cart, {.horizon = 0}, "horizon is 0, expected 1 or more");
+  refuses(cart, {.horizon = 8, .lower = {0, 0}}, "lower has 2 numbers, expected 1 or 1");
+  refuses(cart, {.horizon = 8, .lower = {1}, .upper = {0}}, "lower is above upper");
+  refuses(cart, {.horizon = 8, .difference = 0}, "difference is 0");
 }
 
 }  // namespace

@@ -7,29 +7,23 @@
 #include <cmath>
 
 #include "host/planning/plan_history.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_receding {
 namespace {
 
 using namespace testing;
 
-RolloutOptions pushed_cart() {
-  RolloutOptions o;
-  o.stepping = {.dt = 0.05, .substeps = 5}, o.controls = 1, o.parameters = 1, o.precision = Precision::float64;
-  o.control = [](const TracedState&, const Traced& u, Expr, const Traced&) -> RolloutOptions::Drive {
-    return {{u[0], Expr(0.0)}};
-  };
-  o.cost = [](const TracedState& x, const Traced& u, Expr, const Traced& goal) {
-    return (x.q[0] - goal[0]) * (x.q[0] - goal[0]) + 0.01 * x.v[0] * x.v[0] + 1e-4 * u[0] * u[0];
-  };
+RolloutOptions in_substeps() {
+  RolloutOptions o = pushed_cart();
+  o.stepping.substeps = 5;
   return o;
 }
 
 struct Cart {
   Robot robot = load("cartpole");
   Evaluator evaluator{robot, {.threads = 1}};
-  RolloutOptions options = pushed_cart();
+  RolloutOptions options = in_substeps();
   Rollout roll{evaluator, options};
   Planner planner{roll, {.horizon = 10, .samples = 64, .sigma = {3}, .iterations = 2, .knots = 4}};
   std::atomic<double> now{0};
@@ -123,7 +117,7 @@ TEST(Receding, KeepsItsPlanAfterOneThatFailed) {
 TEST(Receding, TellsTheErrorThatHasEndedItsThread) {
   const Robot robot = load("cartpole");
   Evaluator evaluator(robot, {.threads = 1});
-  const RolloutOptions options = pushed_cart();
+  const RolloutOptions options = in_substeps();
   const Rollout roll(evaluator, options);
   Planner planner(roll, {.horizon = 4, .samples = 8});
   const std::vector<double> x(4);

@@ -5,7 +5,7 @@
 
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_rollout {
 namespace {

@@ -5,8 +5,9 @@
 
 #include "core/model/loops.h"
 #include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/linkages.h"
+#include "tests/support/robots/worlds.h"
+#include "tests/support/tools/run_batch.h"
 
 namespace featherstorm::test_simulation {
 namespace {
@@ -14,6 +15,15 @@ namespace {
 using namespace testing;
 
 constexpr long B = 37;
+
+// The numbers of each instance.
+Batch instances_of(const ArrayRef& a) {
+  const std::vector<double> x = numbers_of(a);
+  Batch all;
+  for (long i = 0; i < a.instances; i++)
+    all.emplace_back(x.begin() + i * a.components, x.begin() + (i + 1) * a.components);
+  return all;
+}
 
 // The row's uniforms in its order, what is not named at its default.
 std::vector<double> uniforms(const OpRow& row, std::map<std::string, double> given) {
@@ -29,27 +39,21 @@ std::vector<double> uniforms(const OpRow& row, std::map<std::string, double> giv
   return all;
 }
 
-// Steps of the row `op` from q0 at rest; its outputs are its next inputs. Returns q.
-std::vector<double> walk(Evaluator& e, const std::string& op, Precision p, int steps, long repeat,
+// q after steps of the row `op` from q0 at rest; its outputs are its next inputs.
+template <class Real>
+std::vector<double> walk(Evaluator& e, const std::string& op, int steps, long repeat,
                          const std::vector<double>& numbers, const Buffer& tau, const Buffer& target) {
   const OpRow& row = e.op(op);
-  std::vector<Buffer> now, next;
-  for (std::size_t k = 0; k < row.out.size(); k++)
-    now.emplace_back(p, B, row.in[k].components), next.emplace_back(p, B, row.out[k].components);
-  for (std::size_t c = 0; c < e.robot().q0.size(); c++)
-    for (long i = 0; i < B; i++) {
-      if (p == Precision::float32) now[0].component<float>(c)[i] = static_cast<float>(e.robot().q0[c]);
-      else now[0].component<double>(c)[i] = e.robot().q0[c];
-    }
+  std::vector<Batch> x{Batch(B, e.robot().q0)};
+  for (std::size_t k = 1; k < row.out.size(); k++) x.emplace_back(B, Numbers(row.in[k].components));
+  for (const Buffer* given : {&tau, &target}) x.push_back(instances_of(given->ref()));
   for (int t = 0; t < steps; t++) {
-    std::vector<ArrayRef> in, out;
-    for (const Buffer& b : now) in.push_back(b.ref());
-    for (const Buffer& b : next) out.push_back(b.ref());
-    in.push_back(tau.ref()), in.push_back(target.ref());
-    e.run(op, in, out, {numbers, 0, repeat});
-    std::swap(now, next);
+    const std::vector<Batch> next = run_batch<Real>(e, op, x, numbers, repeat);
+    std::copy(next.begin(), next.end(), x.begin());
   }
-  return numbers_of(now[0].ref());
+  Numbers q;
+  for (const Numbers& one : x[0]) q.insert(q.end(), one.begin(), one.end());
+  return q;
 }
 
 void is_the_loop(const Robot& robot, const std::string& op, const StepOptions& options,
@@ -61,7 +65,8 @@ void is_the_loop(const Robot& robot, const std::string& op, const StepOptions& o
     Simulation s(e, B, options, p);
     for (int t = 0; t < 5; t++) s.step(tau.ref(), target.ref());
     given["dt"] = options.dt / options.substeps;
-    const std::vector<double> expected = walk(e, op, p, 5, options.substeps, uniforms(e.op(op), given), tau, target);
+    const auto steps = p == Precision::float32 ? walk<float> : walk<double>;
+    const std::vector<double> expected = steps(e, op, 5, options.substeps, uniforms(e.op(op), given), tau, target);
     EXPECT_EQ(numbers_of(s.q()), expected) << robot.name;
     EXPECT_EQ(s.finite(), std::vector<bool>(B, true));
     EXPECT_NEAR(s.time(), 5 * options.dt, 1e-15);
@@ -83,23 +88,20 @@ TEST(Simulation, CoupledJointsFollowTheirDrivers) {
   const Robot robot = gripping_panda();
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;
-  const int nq = m.nq, nv = m.nv, nu = m.coupling.nu;
+  const int nv = m.nv, nu = m.coupling.nu;
   const Precision p = Precision::float64;
-  const Buffer tau = noise(p, B, nv, 2, 3), target(p, B, nv);
+  const Buffer tau = noise(p, B, nv, 2, 3);
   Simulation s(e, B, {.dt = 2e-3, .substeps = 2}, p);
   for (int t = 0; t < 4; t++) s.step(tau.ref());
-  Buffer q(p, B, nq), q_next(p, B, nq), u(p, B, nu), u_next(p, B, nu), v(p, B, nv);
-  for (int c = 0; c < nq; c++)
-    for (long i = 0; i < B; i++) q_next.component<double>(c)[i] = robot.q0[c];
-  e.run("coupled_position", {q_next.ref()}, {q.ref()});
-  for (int t = 0; t < 4; t++) {
-    e.run("coupled_step", {q.ref(), u.ref(), tau.ref(), target.ref()}, {q_next.ref(), u_next.ref()},
-          {uniforms(e.op("coupled_step"), {{"dt", 1e-3}}), 0, 2});
-    std::swap(q, q_next), std::swap(u, u_next);
+  const std::vector<double> given = uniforms(e.op("coupled_step"), {{"dt", 1e-3}});
+  const Batch torque = instances_of(tau.ref()), target(B, Numbers(nv));
+  std::vector<Batch> x{run_batch(e, "coupled_position", {Batch(B, robot.q0)})[0], Batch(B, Numbers(nu))};
+  for (int t = 0; t < 4; t++) x = run_batch(e, "coupled_step", {x[0], x[1], torque, target}, given, 2);
+  const Batch v = run_batch(e, "coupled_velocity", {x[1]})[0];
+  for (long i = 0; i < B; i++) {
+    EXPECT_LT(farthest(instances_of(s.q())[i], x[0][i]), 1e-14);
+    EXPECT_LT(farthest(instances_of(s.v())[i], v[i]), 1e-12);
   }
-  e.run("coupled_velocity", {u.ref()}, {v.ref()});
-  EXPECT_LT(farthest(numbers_of(s.q()), numbers_of(q.ref())), 1e-14);
-  EXPECT_LT(farthest(numbers_of(s.v()), numbers_of(v.ref())), 1e-12);
   EXPECT_GT(farthest(numbers_of(s.v()), std::vector<double>(B * nv)), 0.01);
 }
 

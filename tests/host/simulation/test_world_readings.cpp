@@ -1,4 +1,5 @@
 // Readings of a world: sensors, sites and forces of contacts by the names of a file, which a URDF's tables and a few more rows stand for.
+// tests/python/world/test_world_faces.py compares readings of all kinds with MuJoCo's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +7,7 @@
 #include "host/load/load_urdf.h"
 #include "host/simulation/simulation.h"
 #include "host/world/world_of.h"
-#include "tests/host/simulation/worlds.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_world_readings {
 namespace {
@@ -14,16 +15,7 @@ namespace {
 using namespace testing;
 
 constexpr double kWeight = 2 * 9.81;
-enum Type {
-  kTouch = 0,
-  kAccelerometer = 1,
-  kVelocimeter = 2,
-  kGyro = 3,
-  kForce = 4,
-  kRange = 7,
-  kJointVelocity = 10,
-  kContact = 42
-};
+enum Type { kTouch = 0, kAccelerometer = 1, kVelocimeter = 2, kGyro = 3 };  // mjtSensor
 
 // A box of 2 kg with a tip at (0.3, 0, 0.1), and a site there; `more` writes further tables.
 const char* const kBox =
@@ -65,12 +57,6 @@ Robot with_sensors(const std::vector<SensorOf>& sensors) {
   t.set("sensor_objtype", std::vector<double>(n, 6)), t.set("sensor_refid", std::vector<double>(n, -1));
   for (const char* other : {"sensor_datatype", "sensor_cutoff", "sensor_reftype"}) t.set(other, zeros);
   t.set("sensor_history", std::vector<double>(2 * n)), t.set("sensor_intprm", std::vector<double>(3 * n));
-  if (n > 0 && sensors.back().type == kContact) {
-    // of the box's subtree: found and force, the sum of all
-    std::vector<double> objects(n, 6), ids = object, numbers(3 * n);
-    objects.back() = 2, ids.back() = 1, numbers[3 * n - 3] = 3, numbers[3 * n - 2] = 3, numbers[3 * n - 1] = 1;
-    t.set("sensor_objtype", objects), t.set("sensor_objid", ids), t.set("sensor_intprm", numbers);
-  }
   t.set("names", names);
   std::vector<std::string> notices;
   return with_world(plain, source, notices);
@@ -116,52 +102,6 @@ TEST(WorldReadings, MeasureABoxAtRest) {
   }
 }
 
-TEST(WorldReadings, MeasureMotionWhereItIsAndForcesWhereTheyWere) {
-  const Robot robot = with_sensors(kAll);
-  Evaluator e(robot, {.threads = 1});
-  Simulation s(e, 2, {.substeps = 3}, Precision::float64);
-  place(s, 5, 1, 2);
-  s.step();
-  // free fall: v = (1, 2 * 0.3, -g t) at the tip, which turns with the box
-  const double t = 3 * 0.002, angle = 2 * t, c = std::cos(angle), n = std::sin(angle);
-  Simulation none(e, 0, {}, Precision::float64);
-  EXPECT_EQ(none.sensor("imu").ref().instances, 0);
-  EXPECT_EQ(none.sensor("imu").ref().components, 3);
-  expect_near(s.sensor("speed"), {c, 0.6 - n, -9.81 * t}, 1e-9, "speed");
-  expect_near(s.sensor("gyro"), {0, 0, 2}, 1e-9, "gyro");
-  expect_near(s.site("tip"), {t + 0.3 * c, 0.3 * n, 5.1 - 9.81 * 0.002 * 0.002 * 6}, 1e-9, "tip");
-  // weightless but for the turning: -w^2 r
-  expect_near(s.sensor("imu"), {-4 * 0.3, 0, 0}, 1e-9, "imu");
-  // a second reading, and after further steps, is of those
-  place(s, 5, 1, 1);
-  s.step();
-  expect_near(s.sensor("imu"), {-0.3, 0, 0}, 1e-9, "imu");
-  s.reset({true, false});
-  EXPECT_EQ(numbers_of(s.sensor("imu").ref())[0], 0);
-  EXPECT_NEAR(numbers_of(s.sensor("imu").ref())[3], -0.3, 1e-9);
-}
-
-TEST(WorldReadings, ForcesOfLinksTakeContactsAlong) {
-  const Robot robot = with_sensors({{kForce, "held", 3}});
-  Evaluator e(robot, {.threads = 1});
-  Simulation s(e, 1, {}, Precision::float64);
-  place(s, 0.1, 0, 0);
-  for (int k = 0; k < 500; k++) s.step();
-  // nothing but the ground holds it
-  expect_near(s.sensor("held"), {0, 0, 0}, 1e-5, "held");
-}
-
-TEST(WorldReadings, ContactSensorsHaveWhatTheGroundBears) {
-  const Robot robot = with_sensors({{kTouch, "sole", 1}, {kContact, "ground", 4}});
-  Evaluator e(robot, {.threads = 1});
-  Simulation s(e, 3, {}, Precision::float64);
-  place(s, 0.1, 0, 0);
-  for (int k = 0; k < 500; k++) s.step();
-  // four corners; the box is the sensor's first object, so that the sum is the force on the ground
-  expect_near(s.sensor("ground"), {4, 0, 0, -kWeight}, kWeight * 1e-6, "ground");
-  expect_near(s.sensor("sole"), {kWeight}, kWeight * 1e-6, "sole");
-}
-
 TEST(WorldReadings, TheRigidLawHasForcesToo) {
   const Robot robot = with_sensors(kAll);
   Evaluator e(robot, {.threads = 1});
@@ -176,73 +116,6 @@ TEST(WorldReadings, TheRigidLawHasForcesToo) {
   EXPECT_GT(highest_soft, 0.105);
   for (int k = 0; k < 1000; k++) s.step();
   expect_near(s.contact_force("box"), {0, 0, kWeight}, 1e-4, "box");
-}
-
-// Tables that range finders read.
-Robot with_visible_geoms(const Robot& robot, int data) {
-  auto source = std::make_shared<WorldSource>(*robot.source);
-  MujocoTables& t = source->tables;
-  const int n = t.integer("ngeom");
-  const auto all = [n](std::initializer_list<double> row) {
-    std::vector<double> rows;
-    for (int i = 0; i < n; i++) rows.insert(rows.end(), row);
-    return rows;
-  };
-  t.set("geom_matid", all({-1})), t.set("geom_rgba", all({1, 1, 1, 1})), t.set("sensor_intprm", {double(data), 0, 0});
-  std::vector<std::string> notices;
-  return with_world(robot, source, notices);
-}
-
-TEST(WorldReadings, RangeFindersMeasureTheGround) {
-  enum { kDistance = 1, kDirection = 2, kOrigin = 4, kPoint = 8, kNormal = 16 };  // bits of mjtRayDataField
-  const int data = kDistance | kDirection | kOrigin | kPoint | kNormal;
-  const Robot robot = with_visible_geoms(with_sensors({{kRange, "eye", 13}}), data);
-  for (const Precision p : {Precision::float32, Precision::float64}) {
-    Evaluator e(robot, {.threads = 1});
-    Simulation s(e, 2, {}, p);
-    place(s, 5, 0, 0);
-    // the tip looks up
-    expect_near(s.sensor("eye"), {-1, 0, 0, 0, 0.3, 0, 5.1, 0, 0, 0, 0, 0, 0}, 1e-6, "up");
-    // half a turn about x: down, past the box, which carries it
-    s.reset({}, {0, 0, 5, 0, 1, 0, 0});
-    expect_near(s.sensor("eye"), {4.9, 0, 0, -1, 0.3, 0, 4.9, 0.3, 0, 0, 0, 0, 1}, 1e-6, "down");
-  }
-}
-
-TEST(WorldReadings, LimitsHaveDistanceRateAndForceOfTheirRow) {
-  const char* const arm =
-      "<robot name='arm'><link name='base'/><link name='rod'><inertial><origin xyz='0.5 0 0'/><mass value='2'/>"
-      "<inertia ixx='0.1' ixy='0' ixz='0' iyy='0.1' iyz='0' izz='0.1'/></inertial></link><joint name='hinge'"
-      " type='revolute'><parent link='base'/><child link='rod'/><axis xyz='0 1 0'/><limit lower='-1' upper='0.2'"
-      " effort='100' velocity='10'/><dynamics damping='1'/></joint></robot>";
-  const Robot plain = load_urdf_text(arm, "arm.urdf", {.floating_base = false, .world = UrdfWorld{}});
-  auto source = std::make_shared<WorldSource>(*plain.source);
-  MujocoTables& t = source->tables;
-  t.set("nsensor", {3}), t.set("nsensordata", {3}), t.set("sensor_type", {20, 21, 22});  // jointlimitpos, vel, frc
-  t.set("sensor_adr", {0, 1, 2}), t.set("sensor_dim", {1, 1, 1}), t.set("sensor_objtype", {3, 3, 3});
-  for (const char* zeros : {"sensor_objid", "sensor_cutoff", "sensor_datatype", "sensor_reftype"})
-    t.set(zeros, {0, 0, 0});
-  t.set("sensor_refid", {-1, -1, -1}), t.set("sensor_history", std::vector<double>(6));
-  t.set("sensor_intprm", std::vector<double>(9));
-  std::vector<double> names = t.all().at("names"), at;
-  for (const char letter : {'d', 'r', 'f'}) {
-    at.push_back(static_cast<double>(names.size()));
-    names.push_back(letter), names.push_back(0);
-  }
-  t.set("names", names), t.set("name_sensoradr", at);
-  std::vector<std::string> notices;
-  const Robot robot = with_world(plain, source, notices);
-  ASSERT_TRUE(robot.model.world.is_given()) << (notices.empty() ? "" : notices[0]);
-  Evaluator e(robot, {.threads = 1});
-  Simulation s(e, 2, {}, Precision::float64);
-  s.step();
-  for (const char* name : {"d", "r", "f"}) expect_near(s.sensor(name), {0}, 0, "far from the limit");
-  for (int k = 0; k < 5000; k++) s.step();  // it falls to its upper limit, since +y turns x downward
-  const double angle = numbers_of(s.q())[0];
-  EXPECT_GT(angle, 0.2);
-  expect_near(s.sensor("d"), {0.2 - angle}, 1e-12, "distance");
-  expect_near(s.sensor("r"), {0}, 1e-6, "rate");
-  expect_near(s.sensor("f"), {2 * 9.81 * 0.5 * std::cos(angle)}, 1e-6, "force");
 }
 
 TEST(WorldReadings, ReadTheParametersOfEachInstance) {

@@ -1,4 +1,5 @@
-// Steps of a world by traced programs, against its texts in double and the dense solver.
+// Steps of a world by traced programs: with contacts against its texts in double and the dense solver, instances
+// against each other. tests/python/world and mujoco_batch/test_mujoco_discrete.py compare all integrators with MuJoCo.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -29,7 +30,7 @@ State random_state_of(const Model<double>& m, unsigned seed) {
 
 struct Next { Numbers q, v, act; };
 
-// The step by the texts, a by the dense solver.
+// The step of Euler's method by the texts, a by the dense solver.
 Next reference_step(const Model<double>& m, const State& x) {
   const World<double>& w = m.world;
   Smooth<double> s(m, w);
@@ -64,13 +65,8 @@ Next reference_step(const Model<double>& m, const State& x) {
   c.a0 = c.M.llt().solve(b);
   const ConstrainedAcceleration solved = dense_newton(c, c.a0, 100, 1e-16);
   Numbers lower(m.nh, 0.0), upper(m.nh, 0.0);
-  // of the integrator discrete M has them already
-  if (!w.is_discrete())
-    velocity_slopes(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, lower.data(), upper.data());
-  Eigen::MatrixXd D = full(lower);
-  for (int i = 0; i < nv && !w.is_discrete() && !has_symmetric_slopes(m, w); i++)
-    for (int j = m.dof_parent[i]; j >= 0; j = m.dof_parent[j]) D(j, i) = upper[m.at(i, j)];
-  const Eigen::VectorXd a = (c.M + w.timestep * D).lu().solve(b + c.J.transpose() * solved.force);
+  velocity_slopes(m, w, x.q.data(), x.v.data(), x.act.data(), x.ctrl.data(), s, lower.data(), upper.data());
+  const Eigen::VectorXd a = (c.M + w.timestep * full(lower)).llt().solve(b + c.J.transpose() * solved.force);
   Next r{x.q, x.v, x.act};
   for (int k = 0; k < nv; k++) r.v[k] += w.timestep * a(k);
   for (int k = 0; k < m.nq; k++) r.q[k] += w.timestep * r.v[k];
@@ -127,21 +123,6 @@ std::vector<State> states_of(const Robot& robot) {
   return states;
 }
 
-TEST(WorldSequence, IsTheTextsAndTheDenseSolver) {
-  for (Integrator integrator :
-       {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast, Integrator::Discrete}) {
-    const Robot robot = testing::small_world(integrator);
-    const auto states = states_of(robot);
-    const auto doubles = run<double>(robot, states, 1e-13);
-    const auto floats = run<float>(robot, states, 1e-6);
-    for (std::size_t i = 0; i < states.size(); i++) {
-      SCOPED_TRACE("state " + std::to_string(i));
-      const Next exact = reference_step(robot.model, states[i]);
-      expect_near(doubles[i], exact, 1e-11), expect_near(floats[i], exact, 2e-4);
-    }
-  }
-}
-
 // Every pair several times: more contacts than there are places for.
 Robot crowded(Robot robot) {
   auto& pairs = robot.model.world.contacts.pair;
@@ -168,22 +149,6 @@ TEST(WorldSequence, OfContactsIsTheTextsAndTheDenseSolver) {
                        (many ? ", crowded" : "") + (all_candidates ? ", all candidates" : ""));
           expect_near(doubles[i], exact[i], 1e-10), expect_near(floats[i], exact[i], 1e-3);
         }
-      }
-    }
-}
-
-// Rows weighed where the robot is: by the metric of the end of the step, and by their own inverse inertia.
-TEST(WorldSequence, WeighsRowsWhereTheRobotIs) {
-  for (const Integrator integrator : {Integrator::Euler, Integrator::Discrete})
-    for (const bool exact : {false, true}) {
-      if (!exact && integrator == Integrator::Euler) continue;
-      Robot robot = testing::with_geoms(testing::small_world(integrator));
-      robot.model.world.constraints.exact_inertia = exact;
-      const auto states = states_of(robot);
-      for (const bool all_candidates : {false, true}) {
-        const auto doubles = run<double>(robot, states, 1e-13, all_candidates);
-        for (std::size_t i = 0; i < states.size(); i++)
-          expect_near(doubles[i], reference_step(robot.model, states[i]), 1e-10);
       }
     }
 }
@@ -266,29 +231,6 @@ TEST(WorldSequence, GivesTheSameBitsInAnyOrder) {
       expect_same_bits_in_any_order<float>(robot, isa);
       expect_same_bits_in_any_order<double>(robot, isa);
     }
-}
-
-TEST(WorldSequence, WithoutConstraintsIsTheRow) {
-  for (Integrator integrator :
-       {Integrator::Euler, Integrator::Implicit, Integrator::ImplicitFast, Integrator::RungeKutta}) {
-    Robot robot = testing::small_world(integrator);
-    robot.model.world.constraints = {};
-    const Model<double>& m = robot.model;
-    const auto states = states_of(robot);
-    const auto found = run<double>(robot, states, 1e-13);
-    for (std::size_t i = 0; i < states.size(); i++) {
-      const State& x = states[i];
-      Next exact{x.q, x.v, x.act};
-      const Applied applied{x.ctrl.data(), x.qfrc.data(), x.xfrc.data()};
-      const auto step = [&](auto text) {
-        text(m, m.world, x.q.data(), x.v.data(), x.act.data(), applied, exact.q.data(), exact.v.data(),
-             exact.act.data());
-      };
-      if (integrator == Integrator::RungeKutta) step([](auto&&... a) { world_rk4_step<SolveBy::bodies>(a...); });
-      else step([](auto&&... a) { smooth_step<SolveBy::bodies>(a...); });
-      expect_near(found[i], exact, 1e-12);
-    }
-  }
 }
 
 TEST(WorldSequence, RefusesWhatHasNoWorld) {

@@ -5,8 +5,8 @@
 
 #include "host/simulation/rollout.h"
 #include "host/simulation/simulation.h"
-#include "tests/host/simulation/worlds.h"
 #include "tests/support/robots/small_world.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_world_simulation {
 namespace {

@@ -52,12 +52,13 @@ template <class Op> OpCase make_case(int op, const Model<double>& m, long instan
   return c;
 }
 
-// f(Op{}, index) for every row of loops or couplings.
-template <class F, int i = 0> void for_every_closure(F&& f) {
+// f(Op{}, index) for every row of loops, couplings or contacts.
+template <class F, int i = 0> void for_every_constrained_row(F&& f) {
   if constexpr (i < op_count) {
     using Op = Element<i, Ops>;
-    if constexpr (Op::info.needs == Needs::loops || Op::info.needs == Needs::coupling) f(Op{}, i);
-    for_every_closure<F, i + 1>(std::forward<F>(f));
+    constexpr Needs needs = Op::info.needs;
+    if constexpr (needs == Needs::loops || needs == Needs::coupling || needs == Needs::contacts) f(Op{}, i);
+    for_every_constrained_row<F, i + 1>(std::forward<F>(f));
   }
 }
 

@@ -5,17 +5,17 @@
 #include <cmath>
 #include <random>
 
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
+#include "tests/support/tools/run_batch.h"
 
 namespace featherstorm::testing {
 
-using Numbers = std::vector<double>;
-using RowArrays = std::vector<Numbers>;
-
 class RowTest : public ::testing::Test {
  protected:
-  Evaluator e{load("go2"), {1, "", false, {}}};
+  explicit RowTest(const Robot& robot = load("go2"), unsigned seed = 3)
+      : e(robot, {.threads = 1, .assemble = false}), generator(seed) {}
+  Evaluator e;
+  std::mt19937 generator;
   const Model<double>& m = e.robot().model;
   const int n = m.nv;
   int frame = m.nf - 1;
@@ -27,29 +27,13 @@ class RowTest : public ::testing::Test {
     for (int k = 3; k < 7; k++) q[k] /= s;
   }
   Numbers numbers(int count) {
-    static std::mt19937 g(3);
     std::uniform_real_distribution<double> U(-1, 1);
     Numbers x(count);
-    for (double& y : x) y = U(g);
+    for (double& y : x) y = U(generator);
     return x;
   }
-  RowArrays run(const char* op, const RowArrays& in, const Numbers& uniforms = {}, long repeat = 1) {
-    const OpRow& row = e.op(op);
-    std::vector<Buffer> buffers;
-    std::vector<ArrayRef> i, o;
-    for (const Numbers& x : in) {
-      buffers.emplace_back(Precision::float64, 1, static_cast<long>(x.size()));
-      for (std::size_t c = 0; c < x.size(); c++) buffers.back().component<double>(c)[0] = x[c];
-      i.push_back(buffers.back().ref());
-    }
-    for (const auto& x : row.out) o.push_back(buffers.emplace_back(Precision::float64, 1, x.components).ref());
-    e.run(op, i, o, {uniforms, row.uses_frame ? frame : 0, repeat});
-    RowArrays out;
-    for (std::size_t k = 0; k < o.size(); k++) {
-      out.emplace_back(row.out[k].components);
-      for (int c = 0; c < row.out[k].components; c++) out[k][c] = buffers[in.size() + k].component<double>(c)[0];
-    }
-    return out;
+  Batch run(const char* op, const Batch& in, const Numbers& uniforms = {}, long repeat = 1) {
+    return run_one(e, op, in, uniforms, repeat, frame);
   }
   Numbers moved(const Numbers& from, const Numbers& along, double t) { return run("integrate", {from, along}, {t})[0]; }
   static Numbers sum(const Numbers& x, const Numbers& y, double s = 1) {

@@ -12,8 +12,8 @@ using namespace testing;
 class BookOps : public RowTest {};
 
 TEST_F(BookOps, DerivativesAreThoseOfDifferences) {
-  const RowArrays id = run("rnea_derivatives", {q, v, a, f}), fd = run("fd_derivatives", {q, v, tau, f});
-  const RowArrays line = run("fd_linearization", {q, v, tau, f});
+  const Batch id = run("rnea_derivatives", {q, v, a, f}), fd = run("fd_derivatives", {q, v, tau, f});
+  const Batch line = run("fd_linearization", {q, v, tau, f});
   expect_equal(fd[0], aba(q, v, tau));
   expect_equal(line[0], fd[0]);
   for (int k : {0, 1, 4, 7, n - 1}) {
@@ -32,7 +32,7 @@ TEST_F(BookOps, DerivativesAreThoseOfDifferences) {
     expect_equal(Numbers(A_v.begin(), A_v.begin() + n), e);
     expect_equal(Numbers(B.begin() + n, B.end()), by_tau, 1e-7);
   }
-  const RowArrays second = run("rnea_second_derivatives", {q, v, a, f, u, du, da});
+  const Batch second = run("rnea_second_derivatives", {q, v, a, f, u, du, da});
   for (int k : {0, 1})
     expect_equal(second[k], derivative([&](double t) {
                    return run("rnea_derivatives", {moved(q, u, t), sum(v, du, t), sum(a, da, t), f})[k];
@@ -45,7 +45,7 @@ TEST_F(BookOps, RatesAreThoseOfDifferences) {
     return derivative([&](double t) { return run(op, {moved(q, v, t)})[0]; });
   };
   expect_equal(run("crba_rate", {q, v})[0], along_v("crba"), 1e-7);
-  const RowArrays Ad = run("centroidal_momentum_rate", {q, v});
+  const Batch Ad = run("centroidal_momentum_rate", {q, v});
   expect_equal(Ad[0], along_v("centroidal_momentum_matrix"), 1e-7);
   expect_equal(Ad[1], times(Ad[0], v));
   expect_equal(run("gravity_torques_rate", {q, v})[0], along_v("gravity"), 1e-7);
@@ -69,7 +69,7 @@ TEST_F(BookOps, CoriolisMatricesGiveTheBiasForce) {
 }
 
 TEST_F(BookOps, MomentumIsTheMatrixTimesTheVelocity) {
-  const RowArrays h = run("momentum", {q, v});
+  const Batch h = run("momentum", {q, v});
   const Numbers A_v = times(run("centroidal_momentum_matrix", {q})[0], v);
   expect_equal(Numbers(A_v.begin(), A_v.begin() + 3), h[3]);
   expect_equal(Numbers(A_v.begin() + 3, A_v.end()), Numbers(h[2].begin() + 3, h[2].end()));
@@ -77,7 +77,7 @@ TEST_F(BookOps, MomentumIsTheMatrixTimesTheVelocity) {
 }
 
 TEST_F(BookOps, OperationalSpaceMovesTheFrameAsForwardDynamicsDoes) {
-  const RowArrays o = run("operational_space", {q, v}, {0, 1e-10});
+  const Batch o = run("operational_space", {q, v}, {0, 1e-10});
   expect_equal(run("operational_inertia", {q})[0], o[0], 1e-8);
   const Numbers qdd = run("fd", {q, v, tau})[0], acceleration = run("frame_acceleration", {q, v, qdd})[0];
   // Lambda a + mu + p = Jbar^T tau
@@ -98,7 +98,7 @@ TEST_F(BookOps, RegressorsTimesTheParametersAreTheQuantities) {
     const Numbers right = sum(sum(run("id_delta", {q, da})[0], times(run(C, {q, v})[0], du)), run("gravity", {q})[0]);
     expect_equal(sum(times(run(regressor, {q, v, du, da})[0], pi), rotors(da)), right);
   }
-  const RowArrays y = run("energy_regressor", {q, v});
+  const Batch y = run("energy_regressor", {q, v});
   double T = 0, V = 0;
   for (int k = 0; k < 10 * m.nb; k++) T += y[0][k] * pi[k], V += y[1][k] * pi[k];
   for (int k = 0; k < n; k++) T += 0.5 * m.armature[k] * v[k] * v[k];
@@ -110,18 +110,18 @@ TEST_F(BookOps, RegressorsTimesTheParametersAreTheQuantities) {
 TEST_F(BookOps, HybridDynamicsKeepsWhatIsGivenAndIsInverseDynamicsOfTheMotion) {
   Numbers given(n);
   for (int k = 0; k < n; k++) given[k] = k % 3 == 0;
-  const RowArrays motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
+  const Batch motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
   for (int k = 0; k < n; k++) EXPECT_EQ(given[k] ? motion[0][k] : motion[1][k], given[k] ? a[k] : tau[k]);
   expect_equal(rnea(q, v, motion[0]), motion[1], 1e-8);
 }
 
 TEST_F(BookOps, FloatingBase) {
-  const RowArrays id = run("floating_id", {q, v, a, f});
+  const Batch id = run("floating_id", {q, v, a, f});
   expect_equal(rnea(q, v, id[0]), id[1], 1e-8);
   for (int k = 0; k < 6; k++) EXPECT_EQ(id[1][k], 0);
   for (int k = 6; k < n; k++) EXPECT_EQ(id[0][k], a[k]);
   const Numbers rest(n, 0.0), no_force(6 * m.nb, 0.0);
-  const RowArrays inertia = run("floating_inertia", {q}), bias = run("floating_bias", {q, rest, f});
+  const Batch inertia = run("floating_inertia", {q}), bias = run("floating_bias", {q, rest, f});
   double mass = 0;
   for (int i = 1; i <= m.nb; i++) mass += m.body[i].I.m;
   for (int k = 3; k < 6; k++) EXPECT_NEAR(inertia[0][7 * k], mass, 1e-9);
@@ -150,7 +150,7 @@ TEST_F(BookOps, RungeKuttaIsTheLimitOfSmallSteps) {
     uniforms.insert(uniforms.end(), gains.begin(), gains.end());
     for (double s : {0.0, 0.0, 0.1}) uniforms.push_back(s);
     for (long k = 0; k < count; k++) {
-      const RowArrays next = run(op, {x, y, tau, zero}, uniforms);
+      const Batch next = run(op, {x, y, tau, zero}, uniforms);
       x = next[0], y = next[1];
     }
     return y;

@@ -4,41 +4,21 @@
 
 #include <cmath>
 
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "tests/support/robots/linkages.h"
+#include "tests/support/tools/message.h"
+#include "tests/support/tools/run_batch.h"
 
 namespace featherstorm::test_closed_robots {
 namespace {
 
 using Eigen::VectorXd;
+using testing::Batch;
 using testing::Linkage;
 using testing::Numbers;
 using testing::RowMatrix;
-using Batch = std::vector<Numbers>;  // of one array, an instance each
+using testing::run_batch;
 
-// Runs a row in double on a batch.
-std::vector<Batch> run(Evaluator& e, std::string_view op, const std::vector<Batch>& in, const Numbers& uniforms = {},
-                       long repeat = 1) {
-  const long n = static_cast<long>(in[0].size());
-  std::vector<Buffer> memory;
-  std::vector<ArrayRef> vi, vo;
-  for (const Batch& a : in) {
-    Buffer& b = memory.emplace_back(Precision::float64, n, a[0].size());
-    for (long i = 0; i < n; i++)
-      for (std::size_t c = 0; c < a[i].size(); c++) b.component<double>(static_cast<long>(c))[i] = a[i][c];
-    vi.push_back(b.ref());
-  }
-  for (const auto& a : e.op(op).out) vo.push_back(memory.emplace_back(Precision::float64, n, a.components).ref());
-  e.run(op, vi, vo, {uniforms, 0, repeat});
-  std::vector<Batch> out;
-  for (std::size_t k = 0; k < vo.size(); k++) {
-    Batch& a = out.emplace_back(n);
-    for (long i = 0; i < n; i++)
-      for (long c = 0; c < vo[k].components; c++) a[i].push_back(memory[in.size() + k].component<double>(c)[i]);
-  }
-  return out;
-}
 double largest(const Batch& a) {
   double most = 0;
   for (const Numbers& x : a)
@@ -74,7 +54,7 @@ TEST(ClosedRobots, FourBarsStayClosedAndKeepTheirEnergy) {
   const Mechanism t(testing::four_bar(), n, 0.1);
   const Model<double>& m = t.robot.model;
   Evaluator measuring(t.robot, {.threads = 1});
-  const Batch before = run(measuring, "energy", {t.q, t.v})[0], none = same(n, Numbers(m.nv, 0.0));
+  const Batch before = run_batch(measuring, "energy", {t.q, t.v})[0], none = same(n, Numbers(m.nv, 0.0));
   for (bool assemble : {false, true}) {
     Evaluator e(t.robot, {.threads = 1, .assemble = assemble});
     const auto after = [&](double rate, Batch& v) {
@@ -83,20 +63,20 @@ TEST(ClosedRobots, FourBarsStayClosedAndKeepTheirEnergy) {
       Batch q = t.q;
       v = t.v;
       for (int k = 0; k < 20; k++) {  // 1000 steps
-        const std::vector<Batch> next = run(e, "loop_step", {q, v, none, none}, uniforms, 50);
+        const std::vector<Batch> next = run_batch(e, "loop_step", {q, v, none, none}, uniforms, 50);
         q = next[0], v = next[1];
       }
       return q;
     };
     Batch v;
     const Batch q = after(50, v);
-    const double error = largest(run(e, "loop_constraints", {q, v}, {50})[2]);
+    const double error = largest(run_batch(e, "loop_constraints", {q, v}, {50})[2]);
     EXPECT_LT(error, 2e-4);
     // without Baumgarte's terms they open
     Batch unused;
     const Batch open = after(0, unused);
-    EXPECT_GT(largest(run(e, "loop_constraints", {open, unused}, {0})[2]), 10 * error);
-    const Batch energy = run(measuring, "energy", {q, v})[0];
+    EXPECT_GT(largest(run_batch(e, "loop_constraints", {open, unused}, {0})[2]), 10 * error);
+    const Batch energy = run_batch(measuring, "energy", {q, v})[0];
     double turned = 0, lost = 0;  // [J] from potential to kinetic energy, and from their sum
     for (long i = 0; i < n; i++) {
       turned = std::max(turned, std::fabs(energy[i][1] - before[i][1]));
@@ -131,12 +111,12 @@ TEST(ClosedRobots, RedundantMotorsShareTheMotion) {
       Numbers uniforms = independent;
       uniforms.insert(uniforms.end(), motors.begin(), motors.end());
       uniforms.push_back(1e-11);
-      const std::vector<Batch> id = run(e, "id_loops", {t.q, t.v, a, tau, f}, uniforms);
+      const std::vector<Batch> id = run_batch(e, "id_loops", {t.q, t.v, a, tau, f}, uniforms);
       Numbers least = motors;
       least.push_back(1e-11);
-      const std::vector<Batch> light = run(e, "id_loops_least_constraint", {t.q, t.v, a, tau, f}, least);
+      const std::vector<Batch> light = run_batch(e, "id_loops_least_constraint", {t.q, t.v, a, tau, f}, least);
       for (const Batch& forces : {id[0], light[0]}) {
-        const std::vector<Batch> fd = run(e, "fd_loops", {t.q, t.v, forces, f}, {0, 1e-11});
+        const std::vector<Batch> fd = run_batch(e, "fd_loops", {t.q, t.v, forces, f}, {0, 1e-11});
         for (long i = 0; i < n; i++)
           for (int k = 0; k < m.nv; k++) EXPECT_NEAR(fd[0][i][k], a[i][k], 1e-8 * (1 + largest(a)));
       }
@@ -166,7 +146,7 @@ TEST(ClosedRobots, IndependentCoordinatesGiveAdmittedMotions) {
     Numbers uniforms;
     for (char y : l.independent) uniforms.push_back(y);
     uniforms.insert(uniforms.end(), {20, 1e-11});
-    const std::vector<Batch> map = run(e, "independent_map", {t.q, t.v}, uniforms);
+    const std::vector<Batch> map = run_batch(e, "independent_map", {t.q, t.v}, uniforms);
     for (long i = 0; i < n; i++) {
       const testing::LoopRows c = testing::constraints(m, l.loops, t.q[i], t.v[i], 20);
       const RowMatrix G = Eigen::Map<const RowMatrix>(map[0][i].data(), m.nv, m.nv);
@@ -198,13 +178,13 @@ TEST(ClosedRobots, AMimicGripperMovesAsOne) {
     u.push_back(Numbers(s.v.begin(), s.v.begin() + 8));
     u.back()[7] = 0.05 * static_cast<double>(i);
   }
-  q = run(e, "coupled_position", {q})[0];
+  q = run_batch(e, "coupled_position", {q})[0];
   for (const Numbers& x : q) EXPECT_EQ(x[8], x[7]);
   Batch none = same(n, Numbers(m.nv, 0.0));
-  const auto energy = [&] { return run(e, "energy", {q, run(e, "coupled_velocity", {u})[0]})[0]; };
+  const auto energy = [&] { return run_batch(e, "energy", {q, run_batch(e, "coupled_velocity", {u})[0]})[0]; };
   const Batch before = energy(), start = q;
   for (int k = 0; k < 10; k++) {
-    const std::vector<Batch> next = run(e, "coupled_step", {q, u, none, none}, step_numbers(m, 2e-4), 50);
+    const std::vector<Batch> next = run_batch(e, "coupled_step", {q, u, none, none}, step_numbers(m, 2e-4), 50);
     q = next[0], u = next[1];
     for (const Numbers& x : q) ASSERT_EQ(x[8], x[7]);
   }
@@ -218,11 +198,12 @@ TEST(ClosedRobots, AMimicGripperMovesAsOne) {
   Batch driven = same(n, Numbers(m.nv, 0.0));
   driven[0][7] = 3;
   const Batch f = same(n, Numbers(6 * m.nb, 0.0));
-  const std::vector<Batch> x = run(e, "fd_coupled", {q, u, none, f}), y = run(e, "fd_coupled", {q, u, driven, f});
+  const std::vector<Batch> x = run_batch(e, "fd_coupled", {q, u, none, f}),
+                           y = run_batch(e, "fd_coupled", {q, u, driven, f});
   for (int k = 0; k < m.nv; k++) EXPECT_NEAR(x[1][0][k], y[1][0][k], 1e-9 * largest(x[1]));
   EXPECT_EQ(x[1][0][8], x[1][0][7]);
   // and inverse dynamics gives it back
-  const Batch tau_u = run(e, "coupled_id", {q, u, x[0], f})[0];
+  const Batch tau_u = run_batch(e, "coupled_id", {q, u, x[0], f})[0];
   for (int j = 0; j < 8; j++) EXPECT_NEAR(tau_u[0][j], j == 7 ? 3 : 0, 1e-8);
 }
 
@@ -249,9 +230,9 @@ TEST(ClosedRobots, HybridDynamicsIsForwardDynamicsUnderItsForces) {
     uniforms.insert(uniforms.end(), {rate, tolerance});
     for (long i = 0; i < n; i++)  // what must not be read
       for (int k = 0; k < m.nv; k++) (k == driven ? tau : a)[i][k] = NAN;
-    const std::vector<Batch> hybrid = run(e, "hybrid_loops", {q, v, a, tau, f}, uniforms);
-    const std::vector<Batch> fd = run(e, "fd_loops", {q, v, hybrid[1], f}, {rate, tolerance});
-    const Batch needed = run(e, "rnea_f_ext", {q, v, hybrid[0], f})[0];
+    const std::vector<Batch> hybrid = run_batch(e, "hybrid_loops", {q, v, a, tau, f}, uniforms);
+    const std::vector<Batch> fd = run_batch(e, "fd_loops", {q, v, hybrid[1], f}, {rate, tolerance});
+    const Batch needed = run_batch(e, "rnea_f_ext", {q, v, hybrid[0], f})[0];
     for (long i = 0; i < n; i++) {
       const testing::LoopRows c = testing::constraints(m, l.loops, q[i], v[i], rate);
       const VectorXd lambda = testing::vector(hybrid[2][i]), violation = testing::vector(hybrid[4][i]);
@@ -306,7 +287,7 @@ TEST(ClosedRobots, LoopPlacementsAreThoseOfTheFramesInTheWorld) {
   Evaluator e(t.robot, {.threads = 1});
   Batch q;
   for (unsigned i = 0; i < 5; i++) q.push_back(testing::random_state(t.robot, i + 1).q);
-  const Batch found = run(e, "loop_placements", {q})[0], poses = run(e, "forward_kinematics", {q})[0];
+  const Batch found = run_batch(e, "loop_placements", {q})[0], poses = run_batch(e, "forward_kinematics", {q})[0];
   for (std::size_t i = 0; i < q.size(); i++)
     for (std::size_t l = 0; l < t.specs.size(); l++) {
       const Placement<double> X = t.relative(t.specs[l], poses[i]);
@@ -329,8 +310,8 @@ TEST(ClosedRobots, LoopForcesDoTheWorkOfTheirJoints) {
     q.push_back(s.q), v.push_back(s.v), f.push_back(Numbers(other.a.begin(), other.a.begin() + 6 * m.loops.nl));
     before.push_back(testing::moved(m, s.q, s.v, -h)), after.push_back(testing::moved(m, s.q, s.v, h));
   }
-  const Batch tau = run(e, "loop_forces", {q, f})[0], X = run(e, "loop_placements", {q})[0],
-              Xa = run(e, "loop_placements", {before})[0], Xb = run(e, "loop_placements", {after})[0];
+  const Batch tau = run_batch(e, "loop_forces", {q, f})[0], X = run_batch(e, "loop_placements", {q})[0],
+              Xa = run_batch(e, "loop_placements", {before})[0], Xb = run_batch(e, "loop_placements", {after})[0];
   for (std::size_t i = 0; i < q.size(); i++) {
     double power = 0;
     for (int l = 0; l < m.loops.nl; l++) {
@@ -360,31 +341,26 @@ TEST(ClosedRobots, CoupledForcesHaveThePowerOfTheForcesTheyStandFor) {
   Evaluator e(robot, {.threads = 1});
   const testing::State s = testing::random_state(robot, 1);
   const Numbers rate(s.a.begin(), s.a.begin() + nu), speed(s.v.begin(), s.v.begin() + nu);
-  const Numbers felt = run(e, "coupled_force", {{s.tau}})[0][0];
+  const Numbers felt = run_batch(e, "coupled_force", {{s.tau}})[0][0];
   for (int j = 0; j < nu; j++) {
     Numbers unit(nu, 0.0);
     unit[j] = 1;
-    const Numbers v = run(e, "coupled_velocity", {{unit}})[0][0];
+    const Numbers v = run_batch(e, "coupled_velocity", {{unit}})[0][0];
     double power = 0;
     for (int k = 0; k < m.nv; k++) power += s.tau[k] * v[k];
     EXPECT_NEAR(felt[j], power, 1e-13 * (1 + std::fabs(power)));
   }
-  const Batch q = run(e, "coupled_position", {{s.q}})[0], v = run(e, "coupled_velocity", {{speed}})[0],
-              a = run(e, "coupled_velocity", {{rate}})[0];
-  const Batch tau = run(e, "rnea_f_ext", {q, v, a, {s.f_ext}})[0];
-  const Numbers found = run(e, "coupled_force", {tau})[0][0],
-                expected = run(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
+  const Batch q = run_batch(e, "coupled_position", {{s.q}})[0], v = run_batch(e, "coupled_velocity", {{speed}})[0],
+              a = run_batch(e, "coupled_velocity", {{rate}})[0];
+  const Batch tau = run_batch(e, "rnea_f_ext", {q, v, a, {s.f_ext}})[0];
+  const Numbers found = run_batch(e, "coupled_force", {tau})[0][0],
+                expected = run_batch(e, "coupled_id", {q, {speed}, {rate}, {s.f_ext}})[0][0];
   for (int j = 0; j < nu; j++) EXPECT_NEAR(found[j], expected[j], 1e-11 * (1 + std::fabs(expected[j])));
 }
 
 TEST(ClosedRobots, RobotsWithoutLoopsAreToldSo) {
   Evaluator e(load("iiwa14"), {.threads = 1});
-  const auto message = [&](const char* op) -> std::string {
-    try {
-      e.run(op, {}, {});
-    } catch (const Error& error) { return error.what(); }
-    return "no error";
-  };
+  const auto message = [&](const char* op) { return testing::message([&] { e.run(op, {}, {}); }); };
   EXPECT_EQ(message("fd_loops"), "fd_loops: the robot has no kinematic loops, expected some (close_loops)");
   EXPECT_EQ(message("fd_coupled"), "fd_coupled: the robot has no coupled joints, expected some (couple)");
 }

@@ -3,47 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <random>
 
 #include "core/contact/contact_step.h"
 #include "core/contact/soft_surface.h"
-#include "host/engine/evaluator.h"
-#include "host/load/load.h"
-#include "tests/host/table/contact_batch.h"
-#include "tests/support/tools/scratch.h"
+#include "tests/host/table/row_test.h"
+#include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_contact_ops {
 namespace {
 
-using namespace test;
+using namespace testing;
 
-class ContactOps : public ::testing::Test {
+class ContactOps : public RowTest {
  protected:
-  Evaluator e{on_feet(), {1, "", false, {}}};
-  const Model<double>& m = e.robot().model;
-  const int n = m.nv;
-  Numbers q = numbers(m.nq), v = numbers(n), tau = numbers(n), f = numbers(6 * m.nb);
-
-  void SetUp() override {
-    const double s = std::sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
-    for (int k = 3; k < 7; k++) q[k] /= s;
-  }
-  static Numbers numbers(int count) {
-    static std::mt19937 g(5);
-    std::uniform_real_distribution<double> U(-1, 1);
-    Numbers x(count);
-    for (double& y : x) y = U(g);
-    return x;
-  }
-  RowArrays run(const char* op, const RowArrays& in, const Numbers& uniforms = {}) {
-    std::vector<RowArrays> batch, out;
-    for (const Numbers& x : in) batch.push_back({x});
-    RowArrays r;
-    for (const RowArrays& a : run_batch<double>(e, op, batch, uniforms)) r.push_back(a[0]);
-    return r;
-  }
-  Numbers moved(double t) { return run("integrate", {q, v}, {t})[0]; }
+  ContactOps() : RowTest(load("go2", {.contacts = go2_feet(0.6)}), 5) {}
   static double dot(const Numbers& A, int row, const Numbers& x) {
     double s = 0;
     for (std::size_t k = 0; k < x.size(); k++) s += A[row * x.size() + k] * x[k];
@@ -53,8 +26,9 @@ class ContactOps : public ::testing::Test {
 
 TEST_F(ContactOps, RatesOfGapsAreThoseOfDifferences) {
   const double h = 1e-5;
-  const RowArrays now = run("contact_jacobian", {q}), rates = run("contact_rates", {q, v});
-  const Numbers later = run("contact_jacobian", {moved(h)})[0], before = run("contact_jacobian", {moved(-h)})[0];
+  const Batch now = run("contact_jacobian", {q}), rates = run("contact_rates", {q, v});
+  const Numbers later = run("contact_jacobian", {moved(q, v, h)})[0],
+                before = run("contact_jacobian", {moved(q, v, -h)})[0];
   for (int k = 0; k < 4; k++) {
     EXPECT_NEAR(rates[0][k], (later[k] - before[k]) / (2 * h), 1e-7);
     EXPECT_NEAR(rates[0][k], dot(now[2], 3 * k, v), 1e-10);
@@ -82,7 +56,7 @@ TEST_F(ContactOps, FramesStandAtTheFeet) {
 }
 
 TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
-  const RowArrays system = run("contact_system", {q, v, tau, f});
+  const Batch system = run("contact_system", {q, v, tau, f});
   const Numbers G = run("contact_jacobian", {q})[2], A = run("contact_inertia", {q})[0],
                 bias = run("contact_rates", {q, v})[1];
   const Numbers free = run("aba_f_ext", {q, v, tau, f})[0], L = run("ltdl", {run("crba", {q})[0]})[0];
@@ -97,15 +71,9 @@ TEST_F(ContactOps, TheSystemIsThatOfForwardDynamics) {
 }
 
 TEST_F(ContactOps, ForcesOfFrictionlessContactsAreComplementary) {
-  Robot robot = load("go2", {.contacts = feet(), .sweeps = 400});
+  Robot robot = load("go2", {.contacts = go2_feet(0.6), .sweeps = 400});
   Evaluator e(robot, {1, "", false, {}});
-  const RowArrays out = [&] {
-    RowArrays r;
-    for (const RowArrays& a :
-         run_batch<double>(e, "fd_contacts", {{q}, {v}, {tau}, {f}, {{1, 1, 1, 0}}, {{0, 0, 0, 0}}}))
-      r.push_back(a[0]);
-    return r;
-  }();
+  const Batch out = run_one(e, "fd_contacts", {q, v, tau, f, {1, 1, 1, 0}, {0, 0, 0, 0}});
   const Numbers G = run("contact_jacobian", {q})[2], bias = run("contact_rates", {q, v})[1];
   for (int k = 0; k < 3; k++) {
     const double second = dot(G, 3 * k, out[0]) + bias[k];
@@ -117,15 +85,15 @@ TEST_F(ContactOps, ForcesOfFrictionlessContactsAreComplementary) {
 }
 
 TEST_F(ContactOps, ImpulsesMakeFeetReboundAndChangeMomentumAlone) {
-  Robot robot = load("go2", {.contacts = feet(0, 0.5), .sweeps = 400});
+  Robot robot = load("go2", {.contacts = go2_feet(0, 0.5), .sweeps = 400});
   Evaluator bouncing(robot, {1, "", false, {}});
-  const auto out = run_batch<double>(bouncing, "contact_impulse", {{q}, {v}, {{1, 1, 1, 1}}, {Numbers(12, 0.0)}});
-  const Numbers before = run("contact_rates", {q, v})[0], after = run("contact_rates", {q, out[0][0]})[0];
+  const Batch out = run_one(bouncing, "contact_impulse", {q, v, {1, 1, 1, 1}, Numbers(12)});
+  const Numbers before = run("contact_rates", {q, v})[0], after = run("contact_rates", {q, out[0]})[0];
   Numbers change(n), Gt(n, 0.0);
   const Numbers G = run("contact_jacobian", {q})[2];
   int hit = 0;
   for (int k = 0; k < 4; k++) {
-    const double impulse = out[1][0][3 * k];
+    const double impulse = out[1][3 * k];
     EXPECT_GE(impulse, 0);
     EXPECT_GT(after[k], -0.5 * std::min(before[k], 0.0) - 1e-5);
     if (impulse > 1e-6) {
@@ -135,7 +103,7 @@ TEST_F(ContactOps, ImpulsesMakeFeetReboundAndChangeMomentumAlone) {
     for (int c = 0; c < n; c++) Gt[c] += G[3 * k * n + c] * impulse;
   }
   EXPECT_GT(hit, 0);
-  for (int c = 0; c < n; c++) change[c] = out[0][0][c] - v[c];
+  for (int c = 0; c < n; c++) change[c] = out[0][c] - v[c];
   const Numbers Mx = run("id_delta", {q, change})[0];
   for (int c = 0; c < n; c++) EXPECT_NEAR(Mx[c], Gt[c], 1e-8);
 }
@@ -144,7 +112,7 @@ TEST_F(ContactOps, SoftForcesAreThoseOfTheContactRows) {
   q[2] = -0.5;  // deep in the ground
   Numbers soft;
   for (double x : {900.0, 20.0, 700.0, 15.0, 0.0}) soft.insert(soft.end(), 4, x);
-  const RowArrays out = run("soft_contact_forces", {q, v, Numbers(12, 0.001), f}, soft);
+  const Batch out = run("soft_contact_forces", {q, v, Numbers(12, 0.001), f}, soft);
   const Numbers G = run("contact_jacobian", {q})[2], rest(n, 0.0);
   const Numbers with = run("rnea_f_ext", {q, v, rest, out[0]})[0], without = run("rnea_f_ext", {q, v, rest, f})[0];
   double pressed = 0;
@@ -161,12 +129,6 @@ TEST_F(ContactOps, SoftForcesAreThoseOfTheContactRows) {
 }
 
 TEST(Contacts, AreRefusedByName) {
-  auto message = [](auto&& f) -> std::string {
-    try {
-      f();
-    } catch (const std::exception& error) { return error.what(); }
-    return "no error";
-  };
   Evaluator bare(load("go2"));
   EXPECT_EQ(message([&] { bare.kernel("contact_step", Precision::float32); }),
             "contact_step: the robot has no contacts, expected some (contacts_of)");
@@ -174,25 +136,26 @@ TEST(Contacts, AreRefusedByName) {
             "contact 'hoof on ground': link 'hoof' does not exist");
   EXPECT_EQ(message([&] { load("go2", {.contacts = {on_ground("base", {0, 0, 0}, -1)}}); }),
             "contact 'base on ground': radius_s is -1.000000, expected 0 to 1000000.000000");
-  EXPECT_EQ(message([&] { load("go2", {.contacts = feet(), .sweeps = 0}); }),
+  EXPECT_EQ(message([&] { load("go2", {.contacts = go2_feet(0.6), .sweeps = 0}); }),
             "contacts 'sweeps': is 0, expected 1 to 1000");
-  EXPECT_EQ(message([&] { load("go2", {.contacts = feet(), .relax = -1}); }),
+  EXPECT_EQ(message([&] { load("go2", {.contacts = go2_feet(0.6), .relax = -1}); }),
             "contacts 'relax': is -1, expected 0 to 1000");
 }
 
 // Every number of a row reaches its place in the text: feet at different depths, heights and speeds, so that all
 // matter.
 TEST(Contacts, NumbersOfStepsReachTheText) {
-  const Robot robot = load("go2", {.contacts = feet(0.6, 0.4), .sweeps = 7, .relax = 3});
+  const Robot robot = load("go2", {.contacts = go2_feet(0.6, 0.4), .sweeps = 7, .relax = 3});
   Evaluator e(robot, {.threads = 1});
   const Model<double>& m = robot.model;
-  std::vector<RowArrays> s = falling(robot, Stance(robot), 1);
-  s[0][0][2] = 0.27, s[0][0][4] = 0.06, s[0][0][5] = 0.04, s[0][0][3] = std::sqrt(1 - 0.0036 - 0.0016);
+  Batch s{robot.q0, Numbers(m.nv), Numbers(12), Numbers(m.nv), Numbers(m.nv)};  // q, v, impulse, tau, target
+  for (int k = 7; k < m.nq; k++) s[0][k] = (k - 7) % 3 == 1 ? 0.8 : (k - 7) % 3 == 2 ? -1.6 : 0;
+  s[0][2] = 0.27, s[0][4] = 0.06, s[0][5] = 0.04, s[0][3] = std::sqrt(1 - 0.0036 - 0.0016);
   // feet are 44, 78, 13, 47 mm deep; they enter at 0.03, 0.31, -0.09, 0.18 m/s: two by erp and slop, of which the last
   // is at max_push and rebounds where `rebound` is less than 0.073
-  for (int k = 0; k < m.nv; k++) s[3][0][k] = 0.02 * (k % 3), s[4][0][k] = 0.1 * k;
-  s[1][0][0] = 0.1, s[1][0][2] = -0.15, s[1][0][3] = 1, s[1][0][4] = 0.3;
-  for (int k = 0; k < 12; k++) s[2][0][k] = 0.01 * k;
+  for (int k = 0; k < m.nv; k++) s[3][k] = 0.02 * (k % 3), s[4][k] = 0.1 * k;
+  s[1][0] = 0.1, s[1][2] = -0.15, s[1][3] = 1, s[1][4] = 0.3;
+  for (int k = 0; k < 12; k++) s[2][k] = 0.01 * k;
   const double dt = 0.003, stops[] = {7, 0.5, 0.02};
   const ContactParameters<double> c{0.008, 2e-3, 0.115, 0.08, 0.02};
   const SoftSurface<double> soft{9000, 60, 7000, 40, 0.5};
@@ -201,7 +164,7 @@ TEST(Contacts, NumbersOfStepsReachTheText) {
   Numbers steps{dt};
   steps.insert(steps.end(), gains.begin(), gains.end());
   steps.insert(steps.end(), stops, stops + 3);
-  const Drive drive{s[3][0].data(), s[4][0].data(), gains.data(), gains.data() + m.nv};
+  const Drive drive{s[3].data(), s[4].data(), gains.data(), gains.data() + m.nv};
   const StepParameters<double> p{dt, stops[0], stops[1], stops[2]};
   const Zeros<double> none;
   for (bool is_soft : {false, true}) {
@@ -211,63 +174,31 @@ TEST(Contacts, NumbersOfStepsReachTheText) {
     for (double x : {soft.K_n, soft.D_n, soft.K_t, soft.D_t, soft.rolling})
       if (is_soft) uniforms.insert(uniforms.end(), 4, x);
     if (is_soft)
-      for (double& x : s[2][0]) x *= 0.02;
-    const auto found = run_batch<double>(e, is_soft ? "soft_contact_step" : "contact_step", s, uniforms);
-    Numbers q(m.nq), v(m.nv), carried = s[2][0], force(12);
+      for (double& x : s[2]) x *= 0.02;
+    const Batch found = run_one(e, is_soft ? "soft_contact_step" : "contact_step", s, uniforms);
+    Numbers q(m.nq), v(m.nv), carried = s[2], force(12);
     const std::vector<SoftSurface<double>> surfaces(4, soft);
     if (is_soft)
-      soft_contact_step(m, m.contacts, surfaces.data(), s[0][0].data(), s[1][0].data(), drive, none, p, carried.data(),
+      soft_contact_step(m, m.contacts, surfaces.data(), s[0].data(), s[1].data(), drive, none, p, carried.data(),
                         force.data(), q.data(), v.data());
     else
-      contact_step(m, m.contacts, s[0][0].data(), s[1][0].data(), drive, none, p, c, 7, 3, carried.data(), q.data(),
+      contact_step(m, m.contacts, s[0].data(), s[1].data(), drive, none, p, c, 7, 3, carried.data(), q.data(),
                    v.data());
-    for (int k = 0; k < m.nq; k++) EXPECT_NEAR(found[0][0][k], q[k], 1e-10);
-    for (int k = 0; k < m.nv; k++) EXPECT_NEAR(found[1][0][k], v[k], 1e-8);
-    for (int k = 0; k < 12; k++) EXPECT_NEAR(found[2][0][k], carried[k], 1e-9);
+    for (int k = 0; k < m.nq; k++) EXPECT_NEAR(found[0][k], q[k], 1e-10);
+    for (int k = 0; k < m.nv; k++) EXPECT_NEAR(found[1][k], v[k], 1e-8);
+    for (int k = 0; k < 12; k++) EXPECT_NEAR(found[2][k], carried[k], 1e-9);
     // each of the contacts' numbers changes what comes out
     for (std::size_t n = steps.size(); n < uniforms.size(); n++) {
       Numbers other = uniforms;
       other[n] *= 0.5;
-      const auto changed = run_batch<double>(e, is_soft ? "soft_contact_step" : "contact_step", s, other);
+      const Batch changed = run_one(e, is_soft ? "soft_contact_step" : "contact_step", s, other);
       double most = 0;
-      for (int k = 0; k < m.nv; k++) most = std::max(most, std::abs(changed[1][0][k] - v[k]));
-      for (int k = 0; k < 12; k++) most = std::max(most, std::abs(changed[2][0][k] - carried[k]));
-      for (int k = 0; k < m.nq; k++) most = std::max(most, std::abs(changed[0][0][k] - q[k]));
+      for (int k = 0; k < m.nv; k++) most = std::max(most, std::abs(changed[1][k] - v[k]));
+      for (int k = 0; k < 12; k++) most = std::max(most, std::abs(changed[2][k] - carried[k]));
+      for (int k = 0; k < m.nq; k++) most = std::max(most, std::abs(changed[0][k] - q[k]));
       EXPECT_GT(most, 1e-9) << is_soft << ", number " << n - steps.size();
     }
   }
-}
-
-TEST(Contacts, DerivativesOfStepsAreThoseOfDifferences) {
-  const test::WithoutCompiler interpreted;
-  const Robot robot = on_feet();
-  Evaluator e(robot, {.threads = 1});
-  const Model<double>& m = robot.model;
-  const Stance stance(robot);
-  const Numbers uniforms = stance.uniforms(robot);
-  auto s = falling(robot, stance, 1);
-  for (int k = 0; k < 100; k++) {
-    const auto out = run_batch<double>(e, "contact_step", s, uniforms, 4);
-    for (int a = 0; a < 3; a++) s[a] = out[a];
-  }
-  std::vector<RowArrays> in = s;
-  for (int a = 0; a < 5; a++) in.push_back({Numbers(s[a][0].size(), 0.0)});
-  for (int k = 0; k < m.nv; k++) in[6][0][k] = 0.3 - 0.05 * k, in[8][0][k] = k % 4 - 1.5;
-  const auto tangents = run_batch<double>(e, "contact_step_jvp", in, uniforms);
-  auto moved = [&](double h) {
-    auto x = s;
-    for (int a = 0; a < 5; a++)
-      for (std::size_t k = 0; k < x[a][0].size(); k++) x[a][0][k] += h * in[5 + a][0][k];
-    return run_batch<double>(e, "contact_step", x, uniforms);
-  };
-  const double h = 1e-6;
-  const auto up = moved(h), down = moved(-h);
-  double pressed = 0;
-  for (int a = 0; a < 3; a++)
-    for (std::size_t k = 0; k < up[a][0].size(); k++)
-      EXPECT_NEAR(tangents[a][0][k], (up[a][0][k] - down[a][0][k]) / (2 * h), 1e-5) << a << ", " << k;
-  for (int f = 0; f < 4; f++) pressed += up[2][0][3 * f];
-  EXPECT_GT(pressed, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "core/joint/timed.h"
 #include "tests/host/table/row_test.h"
 #include "tests/support/robots/timed_joint_texts.h"
+#include "tests/support/tools/message.h"
 
 namespace featherstorm::test_further_ops {
 namespace {
@@ -39,7 +40,7 @@ class FurtherOps : public RowTest {
 };
 
 TEST_F(FurtherOps, SecondDerivativesOfForwardDynamicsAreThoseOfDifferences) {
-  const RowArrays second = run("fd_second_derivatives", {q, v, tau, f, u, du, da});
+  const Batch second = run("fd_second_derivatives", {q, v, tau, f, u, du, da});
   for (int k = 0; k < 3; k++)
     expect_equal(second[k], derivative([&](double t) {
                    return run("fd_derivatives", {moved(q, u, t), sum(v, du, t), sum(tau, da, t), f})[k + 1];
@@ -49,7 +50,7 @@ TEST_F(FurtherOps, SecondDerivativesOfForwardDynamicsAreThoseOfDifferences) {
 
 // M da/dpi = -Y(q, v, a)
 TEST_F(FurtherOps, ParameterDerivativesAreTheRegressorsSolution) {
-  const RowArrays d = run("fd_parameter_derivatives", {q, v, tau, f});
+  const Batch d = run("fd_parameter_derivatives", {q, v, tau, f});
   expect_equal(d[0], aba(q, v, tau));
   const Numbers Y = run("regressor", {q, v, d[0]})[0];
   for (int h : {0, 1, 5, 17, 10 * m.nb - 1}) {
@@ -61,14 +62,14 @@ TEST_F(FurtherOps, ParameterDerivativesAreTheRegressorsSolution) {
 TEST_F(FurtherOps, HybridDerivativesAreThoseOfDifferences) {
   Numbers given(n);
   for (int k = 0; k < n; k++) given[k] = k % 3 == 0;
-  const RowArrays d = run("hybrid_derivatives", {q, v, a, tau, f}, given);
+  const Batch d = run("hybrid_derivatives", {q, v, a, tau, f}, given);
   const auto y = [&](const Numbers& q, const Numbers& v, const Numbers& a, const Numbers& tau) {
-    const RowArrays r = run("hybrid_dynamics", {q, v, a, tau, f}, given);
+    const Batch r = run("hybrid_dynamics", {q, v, a, tau, f}, given);
     Numbers x(n);
     for (int k = 0; k < n; k++) x[k] = given[k] ? r[1][k] : r[0][k];
     return x;
   };
-  const RowArrays motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
+  const Batch motion = run("hybrid_dynamics", {q, v, a, tau, f}, given);
   expect_equal(d[0], motion[0]), expect_equal(d[1], motion[1]);
   for (int k : {0, 1, 5, 8, n - 1}) {
     const Numbers e = unit(k);
@@ -79,7 +80,7 @@ TEST_F(FurtherOps, HybridDerivativesAreThoseOfDifferences) {
 }
 
 TEST_F(FurtherOps, RatesAreThoseOfDifferences) {
-  const RowArrays inverse = run("inverse_inertia_rate", {q, u});
+  const Batch inverse = run("inverse_inertia_rate", {q, u});
   expect_equal(inverse[0], run("fd_derivatives", {q, v, tau, f})[3], 1e-8);
   expect_equal(inverse[1], derivative([&](double t) { return run("inverse_inertia_rate", {moved(q, u, t), u})[0]; }),
                1e-7);
@@ -99,7 +100,7 @@ TEST_F(FurtherOps, RatesAreThoseOfDifferences) {
                  return run("coriolis_matrix_rate", {q_at(t), w, w, a_at(t)})[0];
                }),
                1e-6);
-  const RowArrays first = run("rnea_rate", {q, v, a, jerk}), second = run("rnea_second_rate", {q, v, a, jerk, snap});
+  const Batch first = run("rnea_rate", {q, v, a, jerk}), second = run("rnea_second_rate", {q, v, a, jerk, snap});
   expect_equal(first[0], run("rnea", {q, v, a})[0]);
   expect_equal(first[1], derivative([&](double t) { return run("rnea", {q_at(t), v_at(t), a_at(t)})[0]; }), 1e-6);
   expect_equal(second[0], first[0]), expect_equal(second[1], first[1]);
@@ -109,7 +110,7 @@ TEST_F(FurtherOps, RatesAreThoseOfDifferences) {
   Numbers K(n), B(n), uniforms;
   for (int k = 0; k < n; k++) K[k] = 300 + 10 * k, B[k] = 0.2 + 0.01 * k;
   uniforms.insert(uniforms.end(), K.begin(), K.end()), uniforms.insert(uniforms.end(), B.begin(), B.end());
-  const RowArrays motor = run("elastic_feedforward", {q, v, a, jerk, snap}, uniforms);
+  const Batch motor = run("elastic_feedforward", {q, v, a, jerk, snap}, uniforms);
   for (int k = 0; k < n; k++) {
     EXPECT_NEAR(motor[0][k], second[0][k] / K[k], 1e-9);
     EXPECT_NEAR(motor[1][k], v[k] + second[1][k] / K[k], 1e-9);
@@ -123,7 +124,7 @@ TEST_F(FurtherOps, InverseDynamicsInOtherForms) {
   const Numbers g{m.gravity.x(), m.gravity.y(), m.gravity.z()}, rest(6, 0.0);
   expect_equal(run("rnea_moving_base", {q, v, a, rest, rest, g})[0], run("rnea", {q, v, a})[0]);
   // one that accelerates against gravity with its magnitude bears twice the weight of the robot at rest
-  const RowArrays lifted = run("rnea_moving_base", {q, none, none, rest, {0, 0, 0, -g[0], -g[1], -g[2]}, g});
+  const Batch lifted = run("rnea_moving_base", {q, none, none, rest, {0, 0, 0, -g[0], -g[1], -g[2]}, g});
   double mass = 0;
   for (int i = 1; i <= m.nb; i++) mass += m.body[i].I.m;
   for (int c = 0; c < 3; c++) EXPECT_NEAR(lifted[1][3 + c], -2 * g[c] * mass, 1e-8);
@@ -137,12 +138,12 @@ TEST_F(FurtherOps, VelocitiesAndForcesOfBodies) {
   Numbers p(3, 0.0);
   for (int i = 1; i <= m.nb; i++)
     for (int c = 0; c < 3; c++) p[c] += m.body[i].I.m * V[6 * (i - 1) + 3 + c];
-  const RowArrays h = run("momentum", {q, v});
+  const Batch h = run("momentum", {q, v});
   expect_equal(p, part(h[2], 3, 3));
   EXPECT_NEAR(product(F, V), product(tau_F, v), 1e-9);
   for (const char* op : {"generalised_velocity", "generalised_velocity_inertia", "joint_velocities"}) {
     SCOPED_TRACE(op);
-    const RowArrays back = run(op, {q, V});
+    const Batch back = run(op, {q, V});
     expect_equal(back[0], v, 1e-8);
     expect_equal(back[1], no_force, 1e-8);
   }
@@ -152,11 +153,11 @@ TEST_F(FurtherOps, VelocitiesAndForcesOfBodies) {
   const Numbers least = run("maximal_force", {q, tau_F})[0];
   EXPECT_LT(product(least, least), product(F, F));
   // the momentum of V, rotors apart, is what the inertia's metric keeps: its residual does no work with any motion
-  const RowArrays fit = run("generalised_velocity", {q, F});
+  const Batch fit = run("generalised_velocity", {q, F});
   expect_equal(run("generalised_force", {q, fit[1]})[0], none, 1e-8);
   // wrenches of joints
   const Numbers W = run("joint_wrenches_of", {q, tau})[0];
-  const RowArrays forces = run("forces_of_joints", {q, W});
+  const Batch forces = run("forces_of_joints", {q, W});
   expect_equal(forces[1], tau, 1e-8);
   expect_equal(run("generalised_force", {q, forces[0]})[0], tau, 1e-8);
   // forces at points do the work of their points: F . V with the points' velocities
@@ -191,16 +192,16 @@ TEST_F(FurtherOps, VariableStepsReachTheEndWithinTolerance) {
   Numbers uniforms{1e-9, 1e-9};
   uniforms.insert(uniforms.end(), 2 * n, 0.0);
   for (double s : {0.0, 0.0, 0.1}) uniforms.push_back(s);
-  const RowArrays end = run("dormand_prince", {q, v, {T}, {0}, {1}, tau, none}, uniforms, 200);
+  const Batch end = run("dormand_prince", {q, v, {T}, {0}, {1}, tau, none}, uniforms, 200);
   EXPECT_EQ(end[2][0], 0);
   EXPECT_GT(end[3][0], 0);
   Numbers fine{T / 400};
   fine.insert(fine.end(), uniforms.begin() + 2, uniforms.end());
-  const RowArrays steps = run("rk4_step", {q, v, tau, none}, fine, 400);
+  const Batch steps = run("rk4_step", {q, v, tau, none}, fine, 400);
   expect_equal(end[0], steps[0], 1e-8), expect_equal(end[1], steps[1], 1e-7);
   // one attempt over the whole time is refused where no error is allowed
   uniforms[0] = uniforms[1] = 1e-14;
-  const RowArrays refused = run("dormand_prince", {q, v, {T}, {0}, {1}, tau, none}, uniforms);
+  const Batch refused = run("dormand_prince", {q, v, {T}, {0}, {1}, tau, none}, uniforms);
   EXPECT_EQ(refused[0], q);
   EXPECT_EQ(refused[2][0], T);
   EXPECT_LT(refused[3][0], T);
@@ -212,17 +213,16 @@ TEST_F(FurtherOps, TimeChangesNothingWhereNothingDependsOnIt) {
   expect_equal(run("rnea_timed", {q, v, a, f, t})[0], rnea(q, v, a));
   expect_equal(run("fd_timed", {q, v, tau, f, t})[0], aba(q, v, tau));
   expect_equal(run("forward_kinematics_timed", {q, t})[0], run("forward_kinematics", {q})[0]);
-  const RowArrays id = run("rnea_timed_derivatives", {q, v, a, f, t}),
-                  fd = run("fd_timed_derivatives", {q, v, tau, f, t});
-  const RowArrays rnea_d = run("rnea_derivatives", {q, v, a, f}), fd_d = run("fd_derivatives", {q, v, tau, f});
+  const Batch id = run("rnea_timed_derivatives", {q, v, a, f, t}), fd = run("fd_timed_derivatives", {q, v, tau, f, t});
+  const Batch rnea_d = run("rnea_derivatives", {q, v, a, f}), fd_d = run("fd_derivatives", {q, v, tau, f});
   for (int k = 0; k < 2; k++) expect_equal(id[k], rnea_d[k], 1e-9);
   for (int k = 0; k < 4; k++) expect_equal(fd[k], fd_d[k], 1e-7);
   expect_equal(id[2], none), expect_equal(fd[4], none);
   Numbers uniforms{0.01};
   uniforms.insert(uniforms.end(), 2 * n, 0.0);
   for (double s : {0.0, 0.0, 0.1}) uniforms.push_back(s);
-  const RowArrays timed = run("rk4_step_timed", {q, v, t, tau, none}, uniforms, 3);
-  const RowArrays plain = run("rk4_step", {q, v, tau, none}, uniforms, 3);
+  const Batch timed = run("rk4_step_timed", {q, v, t, tau, none}, uniforms, 3);
+  const Batch plain = run("rk4_step", {q, v, tau, none}, uniforms, 3);
   expect_equal(timed[0], plain[0]), expect_equal(timed[1], plain[1], 1e-8);
   EXPECT_NEAR(timed[2][0], 0.73, 1e-12);
 }
@@ -236,32 +236,20 @@ TEST(TimedOps, OfARobotWithAJointThatDependsOnTime) {
   j.user = make_user_joint<TimedSlide>(), j.parameter = A;
   b.add_joint(j);
   for (bool assemble : {false, true}) {
-    Evaluator e(b.build(), {1, "", assemble, {}});
-    const long n = 3;
-    const auto buffer = [&](double first, int components = 1) {
-      Buffer x(Precision::float64, n, components);
-      for (int c = 0; c < components; c++)
-        for (int i = 0; i < n; i++) x.component<double>(c)[i] = components > 1 ? 0 : first + i;
-      return x;
-    };
-    Buffer q = buffer(0.1), v = buffer(-0.5), a = buffer(0.3), t = buffer(0.2), f = buffer(0, 6), tau = buffer(0);
-    e.run("rnea_timed", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()}, {tau.ref()});
-    for (int i = 0; i < n; i++)
-      EXPECT_NEAR(tau.component<double>(0)[i], 3 * (0.3 + i - 25 * A * std::sin(5 * (0.2 + i))), 1e-12);
-    Buffer by_q = buffer(0), by_v = buffer(0), by_t = buffer(0);
-    e.run("rnea_timed_derivatives", {q.ref(), v.ref(), a.ref(), f.ref(), t.ref()},
-          {by_q.ref(), by_v.ref(), by_t.ref()});
-    for (int i = 0; i < n; i++)
-      EXPECT_NEAR(by_t.component<double>(0)[i], -3 * 125 * A * std::cos(5 * (0.2 + i)), 1e-11);
-    try {
-      e.run("rnea", {q.ref(), v.ref(), a.ref()}, {tau.ref()});
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("joints that depend on time, expected an operation with an input t"),
-                std::string::npos);
+    Evaluator e(b.build(), {.threads = 1, .assemble = assemble});
+    const Batch q{{0.1}, {1.1}, {2.1}}, v{{-0.5}, {0.5}, {1.5}}, a{{0.3}, {1.3}, {2.3}}, t{{0.2}, {1.2}, {2.2}},
+        f(3, Numbers(6));
+    const Batch tau = run_batch(e, "rnea_timed", {q, v, a, f, t})[0],
+                by_t = run_batch(e, "rnea_timed_derivatives", {q, v, a, f, t})[2];
+    for (int i = 0; i < 3; i++) {
+      EXPECT_NEAR(tau[i][0], 3 * (a[i][0] - 25 * A * std::sin(5 * t[i][0])), 1e-12);
+      EXPECT_NEAR(by_t[i][0], -3 * 125 * A * std::cos(5 * t[i][0]), 1e-11);
     }
-    e.run("integrate", {q.ref(), v.ref()}, {tau.ref()}, {{0.5}});
-    EXPECT_NEAR(tau.component<double>(0)[1], 1.1 + 0.5 * 0.5, 1e-12);
+    EXPECT_NE(message([&] {
+                run_batch(e, "rnea", {q, v, a});
+              }).find("joints that depend on time, expected an operation with an input t"),
+              std::string::npos);
+    EXPECT_NEAR(run_batch(e, "integrate", {q, v}, {0.5})[0][1][0], 1.1 + 0.5 * 0.5, 1e-12);
   }
 }
 

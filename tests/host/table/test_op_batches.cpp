@@ -4,9 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "host/engine/evaluator.h"
-#include "host/load/load.h"
 #include "tests/host/table/op_case.h"
+#include "tests/support/robots/worlds.h"
+#include "tests/support/tools/run_batch.h"
 
 namespace featherstorm::test_op_batches {
 namespace {
@@ -45,47 +45,32 @@ TEST(Ops, AnInstanceDoesNotDependOnItsBatch) {
   }
 }
 
-// Every row of robots with loops or coupled joints: the same bits alone, in a batch, and on two threads.
+// Every row of robots with loops, coupled joints or contacts: the same bits alone, in a batch, and on two threads.
 template <class Real> void expect_same_bits(const Robot& robot, bool assemble) {
-  const long n = 261;
-  for_every_closure([&](auto op, int index) {
+  const Model<double>& m = robot.model;
+  Evaluator one(robot, {.threads = 1, .assemble = assemble}), two(robot, {.threads = 2, .assemble = assemble});
+  for_every_constrained_row([&](auto op, int index) {
     using Op = decltype(op);
-    const Model<double>& m = robot.model;
     if (!available<Op>(m)) return;
     SCOPED_TRACE(std::string(Op::info.name) + " " + robot.name);
-    const OpCase c = make_case<Op>(index, m, n, 0, 1);
-    const auto results = [&](int threads, long first, long count) {
-      Evaluator e(robot, {.threads = threads, .assemble = assemble});
-      const OpRow& row = e.op(Op::info.name);
-      std::vector<Buffer> in, out;
-      std::vector<ArrayRef> vi, vo;
-      for (std::size_t k = 0; k < c.in.size(); k++) {
-        Buffer b(precision_of<Real>(), count, row.in[k].components);
-        for (long i = 0; i < count; i++)
-          for (int d = 0; d < row.in[k].components; d++)
-            b.component<Real>(d)[i] = static_cast<Real>(c.in[k][first + i][d]);
-        in.push_back(b), vi.push_back(b.ref());
-      }
-      for (const auto& a : row.out)
-        out.emplace_back(precision_of<Real>(), count, a.components), vo.push_back(out.back().ref());
-      e.run(Op::info.name, vi, vo, {c.uniforms, 0, 1});
-      std::vector<std::vector<Real>> numbers(count);
-      for (auto& b : out)
-        for (int d = 0; d < static_cast<int>(b.ref().components); d++)
-          for (long i = 0; i < count; i++) numbers[i].push_back(b.component<Real>(d)[i]);
-      return numbers;
+    const OpCase c = make_case<Op>(index, m, 261, 0, 1);
+    const auto results = [&](Evaluator& e, const std::vector<Batch>& in) {
+      return run_batch<Real>(e, Op::info.name, in, c.uniforms);
     };
-    const auto all = results(1, 0, n), again = results(2, 0, n);
-    for (long i = 0; i < n; i++)
-      ASSERT_EQ(std::memcmp(all[i].data(), again[i].data(), all[i].size() * sizeof(Real)), 0);
-    for (long first : {0L, 37L, 260L}) {
-      const auto alone = results(2, first, 1);
-      ASSERT_EQ(std::memcmp(all[first].data(), alone[0].data(), alone[0].size() * sizeof(Real)), 0) << first;
+    const auto all = results(one, c.in);
+    EXPECT_EQ(results(two, c.in), all);
+    for (const long k : {0L, 37L, 260L}) {
+      std::vector<Batch> in;
+      for (const Batch& array : c.in) in.push_back({array[k]});
+      const auto alone = results(two, in);
+      for (std::size_t a = 0; a < all.size(); a++) EXPECT_EQ(alone[a][0], all[a][k]) << k;
     }
   });
 }
-TEST(Ops, AnInstanceOfAClosedRobotDoesNotDependOnItsBatch) {
-  for (const Robot& r : closed_robots()) {
+TEST(Ops, AnInstanceOfAConstrainedRobotDoesNotDependOnItsBatch) {
+  std::vector<Robot> robots = closed_robots();
+  robots.push_back(standing_go2());
+  for (const Robot& r : robots) {
     expect_same_bits<float>(r, false);
     expect_same_bits<double>(r, true);
   }
@@ -108,12 +93,6 @@ TEST(Ops, WrongArgumentsAreNamed) {
   Evaluator e(load("iiwa14"));
   Buffer q(Precision::float32, 4, 7), v(Precision::float32, 4, 6), tau(Precision::float32, 4, 7),
       d(Precision::float64, 4, 7);
-  auto message = [&](auto&& f) -> std::string {
-    try {
-      f();
-    } catch (const Error& error) { return error.what(); }
-    return "no error";
-  };
   EXPECT_EQ(message([&] { e.run("rnea", {q.ref(), v.ref(), q.ref()}, {tau.ref()}); }),
             "rnea: v has shape (4, 6), expected (4, 7)");
   EXPECT_EQ(message([&] { e.run("bias", {q.ref(), d.ref()}, {tau.ref()}); }),

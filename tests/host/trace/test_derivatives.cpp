@@ -6,16 +6,15 @@
 #include <map>
 #include <random>
 
-#include "core/derivatives/fd_derivatives.h"
 #include "core/kinematics/integrate.h"
 #include "core/program/count.h"
 #include "core/program/order.h"
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "host/table/ops.h"
 #include "host/trace/draw.h"
 #include "tests/support/robots/linkages.h"
 #include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/run_batch.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_derivatives {
@@ -49,24 +48,7 @@ Inputs inputs_of(const Robot& robot, const OpRow& row, std::mt19937& g) {
 
 // The outputs of a row for one instance.
 Columns run(Evaluator& e, std::string_view op, const Columns& in, const std::vector<double>& uniforms, int frame) {
-  const OpRow& row = e.op(op);
-  std::vector<Buffer> memory;
-  std::vector<ArrayRef> vi, vo;
-  const auto make = [&](int components) -> Buffer& { return memory.emplace_back(Precision::float64, 1, components); };
-  for (const auto& x : in) {
-    Buffer& b = make(static_cast<int>(x.size()));
-    for (std::size_t c = 0; c < x.size(); c++) b.component<double>(static_cast<long>(c))[0] = x[c];
-    vi.push_back(b.ref());
-  }
-  for (const auto& a : row.out) vo.push_back(make(a.components).ref());
-  e.run(op, vi, vo, {uniforms, frame});
-  Columns out;
-  for (std::size_t k = 0; k < row.out.size(); k++) {
-    auto& y = out.emplace_back();
-    Buffer& b = memory[in.size() + k];
-    for (int c = 0; c < row.out[k].components; c++) y.push_back(b.component<double>(c)[0]);
-  }
-  return out;
+  return testing::run_one(e, op, in, uniforms, 1, frame);
 }
 
 Columns joined(Columns a, const Columns& b) {
@@ -195,47 +177,6 @@ TEST(Derivatives, OfEveryJointEqualDifferences) {
 TEST(Derivatives, ByParametersEqualDifferences) {
   check_every_operation(load("panda"), {"mass", "com", "inertia", "armature", "damping", "gravity"});
   check_every_operation(load("hyq", {.floating_base = true}), {"position", "friction"});
-}
-
-// A step q (+) e of one freedom in the coordinates of q: what tangent-space columns are multiplied by.
-std::vector<double> step_of(const Model<double>& m, const std::vector<double>& q, int k) {
-  std::vector<double> high(m.nq), low(m.nq), e(m.nv);
-  e[k] = 1e-6;
-  integrate(m, q.data(), e.data(), 1.0, high.data());
-  e[k] = -1e-6;
-  integrate(m, q.data(), e.data(), 1.0, low.data());
-  for (int i = 0; i < m.nq; i++) high[i] = (high[i] - low[i]) / 2e-6;
-  return high;
-}
-
-TEST(Derivatives, OfForwardDynamicsEqualTheRecursionOnTheTangentSpace) {
-  const test::WithoutCompiler interpreted;
-  for (const char* name : {"iiwa14", "go2", "atlas"}) {
-    SCOPED_TRACE(name);
-    const Robot robot = load(name, {.floating_base = std::string(name) != "iiwa14"});
-    const Model<double>& m = robot.model;
-    Evaluator e(robot, {.threads = 1});
-    const testing::State s = testing::random_state(robot.model, 5);
-    std::vector<double> qdd(m.nv), dq(m.nv * m.nv), dv(m.nv * m.nv), dtau(m.nv * m.nv);
-    fd_derivatives(m, s.q.data(), s.v.data(), s.tau.data(), Zeros<double>{}, qdd.data(), dq.data(), dv.data(),
-                   dtau.data());
-    std::mt19937 g(2);
-    const Columns bars = random_like(e.op("fd").out, g);
-    const Columns reverse = run(e, "fd_vjp", joined({s.q, s.v, s.tau}, bars), {}, 0);
-    double scale = 1;
-    for (double x : dq) scale = std::max(scale, std::fabs(x));
-    for (int k = 0; k < m.nv; k++) {
-      double by_q = 0, by_v = 0, by_tau = 0, got = 0;
-      for (int i = 0; i < m.nv; i++)
-        by_q += bars[0][i] * dq[i * m.nv + k], by_v += bars[0][i] * dv[i * m.nv + k],
-            by_tau += bars[0][i] * dtau[i * m.nv + k];
-      const std::vector<double> step = step_of(m, s.q, k);
-      for (int i = 0; i < m.nq; i++) got += reverse[0][i] * step[i];
-      EXPECT_NEAR(got, by_q, 1e-7 * scale);
-      EXPECT_NEAR(reverse[1][k], by_v, 1e-9 * scale);
-      EXPECT_NEAR(reverse[2][k], by_tau, 1e-9 * scale);
-    }
-  }
 }
 
 long cost(const Program& p) {

@@ -7,9 +7,10 @@
 #include <memory>
 #include <random>
 
-#include "host/engine/evaluator.h"
 #include "host/load/load.h"
 #include "tests/support/robots/random_robot.h"
+#include "tests/support/tools/message.h"
+#include "tests/support/tools/run_batch.h"
 #include "tests/support/tools/scratch.h"
 
 namespace featherstorm::test_parameters {
@@ -42,25 +43,24 @@ std::vector<std::string> all_names() {
 
 // All outputs of a row for `instances` instances, number k of each array by value(array, k, instance).
 template <class F>
-std::vector<double> run(Evaluator& e, const std::string& op, long instances, const std::vector<double>& uniforms,
-                        F value) {
-  const OpRow& row = e.op(op);
-  std::vector<Buffer> memory;
-  std::vector<ArrayRef> in, out;
-  for (const auto& a : row.in) {
-    Buffer& b = memory.emplace_back(Precision::float64, instances, a.components);
-    for (long i = 0; i < instances; i++)
-      for (int c = 0; c < a.components; c++) b.component<double>(c)[i] = value(a.name, c, i);
-    in.push_back(b.ref());
+std::vector<testing::Batch> run(Evaluator& e, const std::string& op, long instances,
+                                const std::vector<double>& uniforms, F value) {
+  std::vector<testing::Batch> in;
+  for (const auto& a : e.op(op).in) {
+    testing::Batch& array = in.emplace_back();
+    for (long i = 0; i < instances; i++) {
+      array.emplace_back();
+      for (int c = 0; c < a.components; c++) array.back().push_back(value(a.name, c, i));
+    }
   }
-  const std::size_t first = memory.size();
-  for (const auto& a : row.out) out.push_back(memory.emplace_back(Precision::float64, instances, a.components).ref());
-  e.run(op, in, out, {uniforms, row.uses_frame ? e.robot().model.nf - 1 : 0});
-  std::vector<double> all;
-  for (std::size_t k = first; k < memory.size(); k++)
-    for (int c = 0; c < row.out[k - first].components; c++)
-      for (long i = 0; i < instances; i++) all.push_back(memory[k].component<double>(c)[i]);
-  return all;
+  return testing::run_batch(e, op, in, uniforms, 1, e.robot().model.nf - 1);
+}
+double largest(const std::vector<testing::Batch>& arrays) {
+  double most = 0;
+  for (const auto& array : arrays)
+    for (const auto& instance : array)
+      for (double x : instance) most = std::max(most, std::fabs(x));
+  return most;
 }
 
 // The first robot with these numbers of the other.
@@ -113,18 +113,18 @@ void compare(const RobotSpec& spec, const std::vector<std::string>& names) {
       if (name == "q_to") return goals[i].q[c];
       return name == "v" ? states[i].v[c] : std::sin(c + 1.3 * static_cast<double>(i));
     };
-    const std::vector<double> got = run(e, op, instances, uniforms, [&](std::string_view name, int c, long i) {
+    const auto got = run(e, op, instances, uniforms, [&](std::string_view name, int c, long i) {
       for (const std::string& p : names)
         if (p == name) return parameter_values(others[i], name)[c];
       return state(name, c, i);
     });
     for (long i = 0; i < instances; i++) {
-      const std::vector<double> expected =
+      const auto expected =
           run(*references[i], op, 1, uniforms, [&](std::string_view name, int c, long) { return state(name, c, i); });
-      double scale = 1e-3;
-      for (double x : expected) scale = std::max(scale, std::fabs(x));
+      const double scale = std::max(1e-3, largest(expected));
       for (std::size_t k = 0; k < expected.size(); k++)
-        ASSERT_NEAR(got[k * instances + i], expected[k], 1e-9 * scale) << "instance " << i << ", number " << k;
+        for (std::size_t c = 0; c < expected[k][0].size(); c++)
+          ASSERT_NEAR(got[k][i][c], expected[k][0][c], 1e-9 * scale) << "instance " << i << ", " << k << ", " << c;
     }
   }
 }
@@ -170,15 +170,17 @@ TEST(Parameters, LimitsAndEffortsEqualARobotBuiltWithThem) {
       if (p == name) return parameter_values(other, name)[c];
     return name == "tau" ? 20 * std::sin(c + static_cast<double>(i)) : 0.6 * std::cos(1.7 * c + static_cast<double>(i));
   };
-  const std::vector<double> got = run(e, "step", 4, uniforms, value),
-                            expected = run(reference, "step", 4, uniforms, value);
   Evaluator without(robot, {.threads = 1, .assemble = false});
-  const std::vector<double> unlimited = run(without, "step", 4, uniforms, value);
+  const auto got = run(e, "step", 4, uniforms, value), expected = run(reference, "step", 4, uniforms, value),
+             unlimited = run(without, "step", 4, uniforms, value);
   double difference = 0;
-  for (std::size_t k = 0; k < expected.size(); k++) {
-    EXPECT_NEAR(got[k], expected[k], 1e-9 * (1 + std::fabs(expected[k])));
-    difference = std::max(difference, std::fabs(unlimited[k] - expected[k]));
-  }
+  for (std::size_t k = 0; k < expected.size(); k++)
+    for (std::size_t i = 0; i < 4; i++)
+      for (int c = 0; c < n; c++) {
+        const double x = expected[k][i][c];
+        EXPECT_NEAR(got[k][i][c], x, 1e-9 * (1 + std::fabs(x)));
+        difference = std::max(difference, std::fabs(unlimited[k][i][c] - x));
+      }
   EXPECT_GT(difference, 0.01);  // the limits are felt
 }
 
@@ -210,12 +212,8 @@ TEST(Parameters, RefuseUnknownNames) {
   EXPECT_THROW(Parameters(robot, {"weight"}), Error);
   EXPECT_THROW(Parameters(robot, {"mass", "mass"}), Error);
   EXPECT_THROW(parameter_values(robot, "weight"), Error);
-  try {
-    Evaluator e(robot, {.parameters = {"weight"}});
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("mass"), std::string::npos);  // tells what there is
-  }
+  const std::string words = testing::message([&] { Evaluator(robot, {.parameters = {"weight"}}); });
+  EXPECT_NE(words.find("mass"), std::string::npos) << "the error lists the parameters: " << words;
 }
 
 }  // namespace

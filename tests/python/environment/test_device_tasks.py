@@ -1,5 +1,7 @@
 """Ant, Go1 and G1 on a CUDA device, against the CPU."""
 
+import os
+
 import numpy as np
 import pytest
 from device_tasks import TASKS, Pair
@@ -9,7 +11,8 @@ from fake_cuda import needs_device
 
 pytest.importorskip("mujoco")
 pytestmark = [needs_device, pytest.mark.usefixtures("played_compiler")]
-ENVS = 9
+ON_GPU = os.environ.get("FEATHERSTORM_TEST_DEVICE") == "real"
+ENVS = 515 if ON_GPU else 9
 
 
 def task(name):
@@ -53,3 +56,11 @@ def test_collected_steps_are_the_cpus():
     pair.fall(20)
     assert pair.contacts() > 0
     assert pair.collected(3).max() <= 1e-6
+
+
+@pytest.mark.skipif(not ON_GPU, reason="the fake CUDA library compiles the kernels of derivatives for minutes")
+@pytest.mark.parametrize("name", ["Ant", "Go1"])
+def test_episodes_are_pulled_back_as_on_the_cpu(name):
+    pair = Pair(task(name), ENVS, "float64")
+    pair.fall(20)
+    assert np.quantile(pair.pulled(4), 0.9) <= 1e-6

@@ -23,13 +23,13 @@ void for_random_robots(const std::function<void(const Case&)>& f, unsigned count
     }
 }
 
-void for_robots_in_states(const std::function<void(const Robot&, const State&)>& f, unsigned count) {
+void for_robots_in_states(unsigned count, const std::function<void(const Model<double>&, const State&)>& f) {
   for (unsigned seed = 1; seed <= count; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomOptions o;
     o.floating = seed % 2;
     const Robot robot = random_robot(seed, o);
-    f(robot, random_state(robot, seed));
+    f(robot.model, random_state(robot, seed));
   }
 }
 

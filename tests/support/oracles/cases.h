@@ -30,8 +30,8 @@ struct Case {
 // f(case) for random trees over all joint types, sizes 1 to 14, and for two-body robots of every type and polarity.
 void for_random_robots(const std::function<void(const Case&)>& f, unsigned count = 60);
 
-// f(robot, state): random robots over all joint types, every other one on a floating base. Without an oracle.
-void for_robots_in_states(const std::function<void(const Robot&, const State&)>& f, unsigned count = 60);
+// f(model, state): random robots over all joint types, every other one on a floating base. Without an oracle.
+void for_robots_in_states(unsigned count, const std::function<void(const Model<double>&, const State&)>& f);
 
 // Calls of core algorithms with arrays of T; P is the scalar of the model.
 template <class T, class P>

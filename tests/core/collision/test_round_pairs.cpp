@@ -1,20 +1,38 @@
-// Capsules with each other and with a box, where the contacts are known.
+// Spheres, capsules and boxes where directions are a matter of choice or sides lie on each other.
+// tests/python/world/test_pair_contacts.py compares other poses with MuJoCo.
 #include "core/collision/capsule_box.h"
 #include "core/collision/capsule_capsule.h"
+#include "core/collision/sphere_pairs.h"
 #include "tests/core/collision/shapes.h"
 
-namespace featherstorm::test_capsule_pairs {
+namespace featherstorm::test_round_pairs {
 namespace {
 
 using namespace testing;
 
 const Vec3d thin(0.1, 1, 0);
 
-TEST(CapsuleCapsule, CrossedTouchWhereTheyCross) {
-  Contact3d c[2];
-  capsule_capsule(turned(at(0, 0, 0), 1, pi / 2), thin, turned(at(0.3, 0.4, 0.25), 0, pi / 2), thin, c);
-  expect_contact(c[0], 0.05, {0.3, 0, 0.125}, {0, 0, 1});
-  EXPECT_EQ(c[1].distance, no_contact);
+TEST(SphereSphere, ConcentricTakeTheNormalOfTheirAxes) {
+  Contact3d c[1];
+  sphere_sphere(at(1, 1, 1), Vec3d(1, 0, 0), at(1, 1, 1), Vec3d(2, 0, 0), c);
+  expect_contact(c[0], -3, {0.5, 1, 1}, {1, 0, 0});
+  sphere_sphere(at(1, 1, 1), Vec3d(1, 0, 0), turned(at(1, 1, 1), 0, -pi / 2), Vec3d(2, 0, 0), c);
+  expect_vector(c[0].normal, {-1, 0, 0});  // z x y
+}
+
+TEST(SphereCylinder, OnTheRimHasAUnitNormal) {
+  Contact3d c[1];
+  sphere_cylinder(at(0.5, 0, 1), Vec3d(0.1, 0, 0), at(0, 0, 0), Vec3d(0.5, 1, 0), c);
+  EXPECT_NEAR(c[0].distance, -0.1, 1e-13);
+  EXPECT_NEAR(c[0].normal.norm(), 1, 1e-13);
+}
+
+TEST(SphereBox, InsideLeavesByTheNearestFaceAndByMinusXInDoubt) {
+  Contact3d c[1];
+  sphere_box(at(0, 1.8, 0), Vec3d(0.1, 0, 0), at(0, 0, 0), Vec3d(1, 2, 3), c);
+  expect_contact(c[0], -0.3, {0, 1.85, 0}, {0, -1, 0});
+  sphere_box(at(0, 0, 0), Vec3d(0.1, 0, 0), at(0, 0, 0), Vec3d(1, 1, 1), c);
+  expect_contact(c[0], -1.1, {-0.45, 0, 0}, {1, 0, 0});
 }
 
 TEST(CapsuleCapsule, WhoseAxesMeetArePushedAcrossThem) {
@@ -58,13 +76,6 @@ TEST(CapsuleCapsule, WhoseAxesCrossInAPlaneArePushedOutOfItInBothPrecisions) {
   }
 }
 
-TEST(CapsuleCapsule, EndToEndTouchWithTheirCaps) {
-  Contact3d c[2];
-  capsule_capsule(at(0, 0, 0), thin, turned(at(1.3, 0, 1), 1, 1.0), thin, c);
-  const Vec3d end = Vec3d(1.3, 0, 1) - Vec3d(sin(1.0), 0, cos(1.0));
-  EXPECT_LE(c[0].distance, end.norm() - 0.2);
-}
-
 TEST(CapsuleCapsule, ParallelTouchAtBothEndsOfWhatTheyShare) {
   for (const double flip : {0.0, pi}) {
     Contact3d c[2];
@@ -78,31 +89,6 @@ TEST(CapsuleCapsule, ParallelBehindEachOtherTouchOnce) {
   Contact3d c[2];
   capsule_capsule(at(0, 0, 0), thin, at(0, 0, 2.5), thin, c);
   for (int k = 0; k < 2; k++) expect_contact(c[k], 0.3, {0, 0, 1.25}, {0, 0, 1});
-}
-
-// Nearest distance by trying points of the axis.
-double nearest(const Placement<double>& a, double l, const Placement<double>& b, const Vec3d& s) {
-  double best = 1e9;
-  for (int i = -2000; i <= 2000; i++) {
-    const Vec3d c = transpose_times(b.R, Vec3d(a.r + axis_of(a, 2) * (l * i / 2000) - b.r));
-    best = std::min(best, (c.cwiseAbs() - s).cwiseMax(0).norm());
-  }
-  return best;
-}
-
-TEST(CapsuleBox, HasTheNearestPointWhereTheAxisIsOutside) {
-  Random random(11);
-  for (int i = 0; i < 200; i++) {
-    SCOPED_TRACE("case " + std::to_string(i));
-    const Placement<double> a = random_place(random, 1), b = random_place(random, 0.3);
-    const Vec3d s(random.uniform(0.1, 0.4), random.uniform(0.1, 0.4), random.uniform(0.1, 0.4));
-    const double l = random.uniform(0.1, 0.6), expected = nearest(a, l, b, s);
-    if (expected < 1e-3) continue;
-    Contact3d c[2];
-    capsule_box(a, Vec3d(0.05, l, 0), b, s, c);
-    EXPECT_NEAR(c[0].distance, expected - 0.05, 1e-4);
-    EXPECT_GE(c[1].distance, c[0].distance - 1e-12);
-  }
 }
 
 TEST(CapsuleBox, LyingOnAFaceTouchesAtBothEnds) {
@@ -137,4 +123,4 @@ TEST(CapsuleBox, WithAnEndInsideHasOneContact) {
 }
 
 }  // namespace
-}  // namespace featherstorm::test_capsule_pairs
+}  // namespace featherstorm::test_round_pairs
