@@ -44,7 +44,7 @@ class DeviceVariants(Variants):
     """Models of the simulations on a device."""
 
     most_models = MOST_MODELS
-    looks = False
+    looks = None
     of_resets: frozenset[str] = frozenset()  # resets there put one row for all
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
@@ -52,7 +52,7 @@ class DeviceVariants(Variants):
             raise ValueError("Batch: the model has delays or histories, which are for device='cpu'")
         super().__init__(model, nsim, dtype, threads, law)
         if self.of_state:
-            self.own = Engine(self.model, dtype, threads, self.switched, law, of_state=self.of_state, looks=False)
+            self.own = Engine(self.model, dtype, threads, self.switched, law, of_state=self.of_state)
 
     def reset(self) -> None:
         """Forget all differences.

@@ -16,7 +16,6 @@ from .._fields.kernels import FieldKernels
 from .._fields.sensors import open_sensors
 from .._fields.table import Layout
 from ..model import Model
-from .programs import look, look_after
 from .robots import WorldRobot, mocap_acts, sentences, still_robot
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     Values = dict[str, npt.NDArray[Any]]  # of fields of the model that differ, (n, k) by name
     Output = tuple[str, Any, int, int, bool]  # of a sequence
+    Looks = Callable[["Engine"], tuple[Any, Any]]
 
 RK4, EULER = int(mujoco.mjtIntegrator.mjINT_RK4), int(mujoco.mjtIntegrator.mjINT_EULER)
 
@@ -63,7 +63,7 @@ class Engine:
         law: Rigid | None = None,
         varied: tuple[str, ...] = (),
         of_state: tuple[str, ...] = (),
-        looks: bool = True,
+        looks: Looks | None = None,
     ) -> None:
         """Make the kernels of a model.
 
@@ -71,7 +71,7 @@ class Engine:
         law       None for MuJoCo's
         varied    fields of the model that are inputs
         of_state  fields of the state that are inputs: active equalities among `active`, poses of mocap bodies
-        looks     True: for batches on the host, whose steps find bad numbers themselves
+        looks     programs.looks for batches on the host, whose steps find bad numbers themselves; None on devices
         """
         self.m, self.dtype, self.threads, self.law = m, dtype, threads, law
         self.varied = tuple(name for name in varied if field_size(m, name))
@@ -114,16 +114,16 @@ class Engine:
         self.solving: dict[tuple[str, ...], _featherstorm.Sequence] = {}
         self.sequence_for([], looks)  # raises where the engine cannot step the model
 
-    def sequence_for(self, outputs: list[Output], looks: bool) -> _featherstorm.Sequence | None:
-        """Return steps that have these outputs; looks: with the programs `look` and `look_after` in each step."""
+    def sequence_for(self, outputs: list[Output], looks: Looks | None) -> _featherstorm.Sequence | None:
+        """Return steps that have these outputs, and the programs of `looks` in each step."""
         if not self.moves:
             return None
-        key = readings_of(outputs), looks
+        key = readings_of(outputs), looks is not None
         if key not in self.stepping:
             self.stepping[key] = self.world_sequence(self.model, looks=looks, readings=key[0])
         return self.stepping[key]
 
-    def solver_for(self, outputs: list[Output], looks: bool) -> _featherstorm.Sequence | None:
+    def solver_for(self, outputs: list[Output], looks: Looks | None) -> _featherstorm.Sequence | None:
         """Return steps that have these outputs and return the solution at their beginning."""
         if not self.runs_rk4 or not self.moves:
             return self.sequence_for(outputs, looks)
@@ -160,7 +160,7 @@ class Engine:
         return WorldRobot(m)
 
     def world_sequence(
-        self, model: Model, report: bool = False, looks: bool = False, readings: tuple[str, ...] = ()
+        self, model: Model, report: bool = False, looks: Looks | None = None, readings: tuple[str, ...] = ()
     ) -> _featherstorm.Sequence:
         options: dict[str, Any] = {
             "iterations": max(int(self.m.opt.iterations), 1),  # which may have changed since the model was loaded
@@ -168,11 +168,9 @@ class Engine:
             "rigid": None if self.law is None else self.law.of_engine(),
             "readings": list(readings),
         }
-        if not looks:
+        if looks is None:
             return _featherstorm.world_sequence(model.evaluator, self.dtype, report=report, forces=False, **options)
-        odd = [("odd", "odd_next")]
-        before: Any = look(self), odd + [("q", "q_unit")] * bool(self.quaternions), "", [], []
-        after: Any = look_after(self), odd, "", [], []
+        before, after = looks(self)
         return _featherstorm.environment_sequence(
             model.evaluator, self.dtype, "world", 1, [], [before], [after], **options
         )

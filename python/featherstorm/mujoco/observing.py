@@ -39,7 +39,7 @@ class Observations(States):
         """Return the solver's results at the states, by name."""
         found = {name: self.memory.columns_for(f"solved {name}", size) for name, size in sizes.items()}
         outputs = [place.named(name) for name, place in found.items() if place.size]
-        if outputs and (sequence := self.engine.solver_for(outputs, self.host)) is not None:
+        if outputs and (sequence := self.engine.solver_for(outputs, self.looks)) is not None:
             sequence.run(1, self.memory.instances, self.inputs(), {}, outputs, stream=self.memory.stream)
         return found
 

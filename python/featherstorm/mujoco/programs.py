@@ -163,6 +163,13 @@ def look_after(engine: Engine) -> Trace:
     return recorded(program)
 
 
+def looks(engine: Engine) -> tuple[Any, Any]:
+    """Return `look` and `look_after` as stages before and after each step of a sequence."""
+    odd = [("odd", "odd_next")]
+    before: Any = look(engine), odd + [("q", "q_unit")] * bool(engine.quaternions), "", [], []
+    return before, (look_after(engine), odd, "", [], [])
+
+
 def give_odd(trace: Trace, good: Iterable[Any]) -> None:
     """Give odd_next: 1 where one of some conditions does not hold, else `odd`."""
     found: Any = numbers(trace, "odd", 1)[0]

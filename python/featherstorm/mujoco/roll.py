@@ -181,7 +181,7 @@ class Whole:
         if "qpos" in self.moved:
             self.moved["qpos"][:, 0] = r.array(self.steps.state("qpos"))
         outputs += self.steps.looked("odd")
-        engine.sequence_for(outputs, looks=True).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
+        engine.sequence_for(outputs, self.steps.looks).run(self.nstep, n, inputs, {}, outputs)  # type: ignore[union-attr]  # the engine moves
         return not self.steps.odd_numbers.any()
 
     @property

@@ -21,6 +21,7 @@ from .._fields.table import USER
 from ..model import tell
 from .arguments import refuse_callbacks
 from .engine import Engine
+from .programs import looks
 from .robots import mocap_acts
 from .roll import Part, roll
 from .steps import Steps
@@ -55,7 +56,7 @@ def engine_of(m: Any, dtype: str, threads: int, spec: int = 0) -> Engine:
     with _lock:
         if key not in _engines:
             active = np.ones(m.neq, bool) if "eq_active" in of_state else None
-            engine = Engine(m.__copy__(), dtype, threads, active, of_state=of_state)
+            engine = Engine(m.__copy__(), dtype, threads, active, of_state=of_state, looks=looks)
             for sentence in engine.left_out:
                 tell(sentence)
             _engines[key] = engine

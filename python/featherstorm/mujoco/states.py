@@ -14,7 +14,7 @@ from .._fields.inputs import OF_STATE, array_name
 from .._fields.kernels import Output
 from .._memory.named_buffers import Columns
 from .engine import ARRAYS
-from .programs import begin, first_bad_control, look, moved_columns, moved_size
+from .programs import begin, first_bad_control, look, looks, moved_columns, moved_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,7 @@ class States:
     def __init__(self, engine: Engine, memory: Storage) -> None:
         self.engine, self.memory, self.fields = engine, memory, engine.fields
         self.host = memory.readable
+        self.looks = looks if self.host else None
         self.places_when: dict[str, NamedColumns] = {}
         self.arrays_of: dict[Any, list[tuple[str, Any, int, int, bool]]] = {}
         self.when = LIVE

@@ -106,7 +106,7 @@ class Steps(Observations):
         outputs += [place.named(name) for name, place in found.items() if place.size]
         if self.engine.has_histories:
             self.advance_histories(self.changed("history", moved))
-        memory, sequence = self.memory, self.engine.sequence_for(outputs, self.host)
+        memory, sequence = self.memory, self.engine.sequence_for(outputs, self.looks)
         sequence.run(1, memory.instances, self.inputs(), {}, outputs, stream=memory.stream)  # type: ignore[union-attr]  # it moves
 
     def advance_histories(self, to: Columns) -> None:
@@ -199,7 +199,7 @@ class Steps(Observations):
         if self.engine.has_histories:
             self.advance_histories(self.changed("history"))
         outputs = self.arrays_of["outputs"] + [place.named(name) for name, place in found.items() if place.size]
-        sequence = engine.sequence_for(outputs, looks=True)
+        sequence = engine.sequence_for(outputs, self.looks)
         sequence.run(nstep, memory.instances, self.inputs_before_look(), {}, outputs)  # type: ignore[union-attr]  # it moves
         if self.engine.has_histories:
             memory.copy(self.changed("history"), memory.field_of_state("history"))

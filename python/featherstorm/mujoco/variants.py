@@ -17,6 +17,7 @@ from .._fields.inputs import FRAMES, MOST, PLACES, check_values, is_input, is_re
 from .._fields.table import DATA_FIELDS, KEYS, MODEL_FIELDS
 from .arguments import UsageError, nearest
 from .engine import Engine
+from .programs import looks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,7 @@ class Variants:
     memory: Storage
 
     most_models = MOST_MODELS
-    looks = True  # steps look for bad numbers themselves
+    looks: Any = staticmethod(looks)  # on a device None: other programs find bad numbers
     of_resets = frozenset(KEYS)  # fields that resets read per simulation
 
     def __init__(self, model: Any, nsim: int, dtype: str, threads: int, law: Rigid | None = None) -> None:
