@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "host/system/error.h"
@@ -179,25 +181,25 @@ std::string HostCompiler::compile(const std::string& key, const std::string& sou
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   for (const std::string& word : {text.string(), std::string("-o"), output.string()}) arguments.push_back(word);
   const ProcessResult run = run_process(arguments, options_.time_limit);
-  std::ostringstream library;
-  library << std::ifstream(output, std::ios::binary).rdbuf();
-  if (run.started && !run.timed_out && run.exit_code == 0 && !library.str().empty()) return library.str();
+  std::ifstream file(output, std::ios::binary);
+  std::string library{std::istreambuf_iterator<char>(file), {}};
+  if (run.started && !run.timed_out && run.exit_code == 0 && !library.empty()) return library;
 
-  std::ostringstream message;
-  message << "kernel: " << command_[0];
+  std::string message = "kernel: " + command_[0];
   if (!run.started) {
-    message << " could not be started";
+    message += " could not be started";
   } else if (run.timed_out) {
-    message << " was stopped after " << options_.time_limit << " s";
+    char limit[32];
+    std::snprintf(limit, sizeof limit, "%g", options_.time_limit);
+    message += std::string(" was stopped after ") + limit + " s";
   } else if (run.exit_code != 0) {
-    message << " failed with exit code " << run.exit_code;
+    message += " failed with exit code " + std::to_string(run.exit_code);
   } else {
-    message << " wrote no library";
+    message += " wrote no library";
   }
   const fs::path kept = cache_.store_source(key, source);
-  if (!kept.empty()) message << " (program text: " << kept.string() << ")";
-  message << "\n" << shortened(run.output);
-  throw Error(message.str());
+  if (!kept.empty()) message += " (program text: " + kept.string() + ")";
+  throw Error(message + "\n" + shortened(run.output));
 }
 
 std::shared_ptr<LoadedLibrary> compile_and_load(const std::string& source, const CompileOptions& options,
