@@ -60,7 +60,7 @@ inline double seconds(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// How often `step` is done in a nanosecond.
+// Calls `step` for `length` seconds; returns the number of calls per nanosecond.
 template <class Step>
 double rate(double length, const Step& step) {
   const double start = seconds(), end = start + length;

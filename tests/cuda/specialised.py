@@ -69,7 +69,7 @@ def form(row):
 
 
 def limits(row):
-    """What a kernel may take: registers as they are handed out, by 8, and a little more of the rest."""
+    """Return the limits of a kernel: registers up to the next multiple of 8, a little more of the rest."""
     registers, stores, loads, code, instructions = (int(row[c]) for c in COLUMNS[4:9])
     return {
         "registers": min(255, (registers + 15) // 8 * 8),

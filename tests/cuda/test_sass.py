@@ -30,7 +30,7 @@ COLUMNS = ["kernel", "registers", "stack", "spill_stores", "spill_loads", "code"
 
 
 def limits(row):
-    """What a kernel may take: registers as they are handed out, by 8, and a little more of the rest."""
+    """Return the limits of a kernel: registers up to the next multiple of 8, a little more of the rest."""
     registers, stack, stores, loads, code, instructions = row
     return [
         min(255, (registers + 15) // 8 * 8),

@@ -121,7 +121,7 @@ def table():
 
 
 def limits(numbers):
-    """What a kernel may take: registers as they are handed out, by 8, and a tenth more of the rest."""
+    """Return the limits of a kernel: registers up to the next multiple of 8, a tenth more of the rest."""
     registers, *rest = numbers
     return [min(255, (registers + 15) // 8 * 8), *(n + 64 + n // 10 for n in rest)]
 

@@ -341,14 +341,14 @@ TEST(ClosedRobots, CoupledForcesHaveThePowerOfTheForcesTheyStandFor) {
   Evaluator e(robot, {.threads = 1});
   const testing::State s = testing::random_state(robot, 1);
   const Numbers rate(s.a.begin(), s.a.begin() + nu), speed(s.v.begin(), s.v.begin() + nu);
-  const Numbers felt = run_batch(e, "coupled_force", {{s.tau}})[0][0];
+  const Numbers coupled = run_batch(e, "coupled_force", {{s.tau}})[0][0];
   for (int j = 0; j < nu; j++) {
     Numbers unit(nu, 0.0);
     unit[j] = 1;
     const Numbers v = run_batch(e, "coupled_velocity", {{unit}})[0][0];
     double power = 0;
     for (int k = 0; k < m.nv; k++) power += s.tau[k] * v[k];
-    EXPECT_NEAR(felt[j], power, 1e-13 * (1 + std::fabs(power)));
+    EXPECT_NEAR(coupled[j], power, 1e-13 * (1 + std::fabs(power)));
   }
   const Batch q = run_batch(e, "coupled_position", {{s.q}})[0], v = run_batch(e, "coupled_velocity", {{speed}})[0],
               a = run_batch(e, "coupled_velocity", {{rate}})[0];
