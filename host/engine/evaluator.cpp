@@ -1,6 +1,8 @@
 #include "host/engine/evaluator.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "host/engine/cpu_rows.h"
 #include "host/engine/cuda_rows.h"
@@ -38,6 +40,8 @@ struct Evaluator::Implementation {
   EngineRobot robot;
   CpuRows cpu;
   CudaRows cuda;
+  std::mutex mutex;  // guards `kept`
+  std::map<std::string, std::shared_ptr<const void>> kept;
 
   Implementation(const Robot& given, EvaluatorOptions options)
       : robot(given, std::move(options)), cpu(robot), cuda(robot) {}
@@ -57,6 +61,13 @@ const std::vector<OpRow>& Evaluator::ops() const { return self_->robot.rows.all(
 const OpRow& Evaluator::op(std::string_view name) const { return self_->robot.rows.find(name); }
 std::vector<CheckedKernel> Evaluator::checks() const { return self_->robot.checks(); }
 void Evaluator::notify(const std::string& what) const { self_->robot.notify(what); }
+std::shared_ptr<const void> Evaluator::kept(const std::string& name,
+                                            const std::function<std::shared_ptr<const void>()>& make) const {
+  const std::lock_guard lock(self_->mutex);
+  std::shared_ptr<const void>& found = self_->kept[name];
+  if (!found) found = make();
+  return found;
+}
 const std::string& Evaluator::isa() const { return self_->cpu.isa(); }
 const std::vector<std::string>& Evaluator::parameters() const { return self_->robot.options.parameters; }
 int Evaluator::threads() const { return self_->cpu.threads(); }

@@ -23,6 +23,7 @@
 // blocks that fit the caches. The precision is float32 or float64, the same for all arrays of a call. The results of
 // an instance do not depend on the batch size, on its index in the batch or on the number of threads.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -78,6 +79,11 @@ class Evaluator {
   // Passes a message to the notice function of the options, once per message; for code elsewhere that makes kernels
   // for this evaluator.
   void notify(const std::string& what) const;
+
+  // Returns the object of this name that is kept with this evaluator, made at the first call: steps that simulations
+  // share.
+  std::shared_ptr<const void> kept(const std::string& name,
+                                   const std::function<std::shared_ptr<const void>()>& make) const;
 
   const std::string& isa() const;  // instruction set of the kernels in use
   const std::vector<std::string>& parameters()

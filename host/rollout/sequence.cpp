@@ -286,4 +286,12 @@ void Sequence::run(long steps, long instances, const std::vector<SequenceMemory>
             controls ? find(plan, controls->name) : 0, stream});
 }
 
+Sequence sequence_of(const Evaluator& e, Precision precision, const Program& program) {
+  Sequence s(precision, e.threads(), e.isa());
+  for (const auto* arrays : {&program.inputs, &program.outputs})
+    for (const Program::Array& a : *arrays) a.uniform ? s.uniform(a.name, a.size) : s.array(a.name, a.size);
+  s.stage(stage_of(e, precision, program));
+  return s;
+}
+
 }  // namespace featherstorm

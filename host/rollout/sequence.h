@@ -119,4 +119,7 @@ class Sequence {
   std::unique_ptr<Implementation> self_;
 };
 
+// Return the sequence of one traced program, whose arrays have the names of the program.
+Sequence sequence_of(const Evaluator& evaluator, Precision precision, const Program& program);
+
 }  // namespace featherstorm

@@ -24,20 +24,49 @@ template <class F> void for_each_number(const Buffer& b, const F& f) {
     }
 }
 
-// Return a Buffer with the same numbers on the host.
+// Return a Buffer with the same numbers on the host; there it is the same memory.
 Buffer on_the_host(const Buffer& b, void* stream) {
   const ArrayRef a = b.ref();
-  if (a.device == on_host) return b;  // the same memory
+  if (a.device == on_host) return b;
   Buffer host(a.precision, a.instances, a.components);
   copy(a, host.ref(), stream);
   return host;
+}
+
+template <class Real> void assign_numbers(const ArrayRef& from, const ArrayRef& to) {
+  for (long c = 0; c < to.components; c++) {
+    const Real* x = static_cast<const Real*>(from.data) + c * from.component_stride;
+    Real* y = static_cast<Real*>(to.data) + c * to.component_stride;
+    for (long i = 0; i < to.instances; i++) y[i] = x[i * from.instance_stride];
+  }
+}
+
+// Copy an array to a Buffer of the same shape, precision and device.
+void assign(const ArrayRef& from, const Buffer& to, void* stream) {
+  const ArrayRef a = to.ref();
+  if (a.device != on_host) copy(from, a, stream);
+  else if (a.precision == Precision::float32) assign_numbers<float>(from, a);
+  else assign_numbers<double>(from, a);
+}
+
+double number(const ArrayRef& a, long instance, long component) {
+  const long at = component * a.component_stride + (a.instances == 1 ? 0 : instance) * a.instance_stride;
+  if (a.precision == Precision::float64) return static_cast<const double*>(a.data)[at];
+  return static_cast<const float*>(a.data)[at];
+}
+
+// Refer to numbers on the host as one row.
+ArrayRef row_of(const std::vector<double>& x) {
+  if (x.empty()) return {};
+  return {const_cast<double*>(x.data()), Precision::float64, 1, static_cast<long>(x.size()), 1, 1};
 }
 
 }  // namespace
 
 Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& options, Precision precision,
                        int device, void* stream)
-    : evaluator_(evaluator),
+    : evaluator_(&evaluator),
+      given_(options),
       stepping_(stepping_of(evaluator, "Simulation", options)),
       instances_(instances),
       precision_(precision),
@@ -52,49 +81,90 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     if (stepping_.op == "world")
       state->push_back(buffer(instances, m.world.na)), state->push_back(buffer(instances, m.nv));
   }
-  zero_ = buffer(1, m.nv);
+  zero_ = buffer(instances, m.nv);
+  if (stepping_.op == "world") ctrl_ = buffer(instances, m.world.nu), driven_ = buffer(instances, m.world.nu);
   options_ = {{}, 0, stepping_.substeps, stream};
-  for (const UniformValues& u : stepping_.uniforms)
-    options_.uniforms.insert(options_.uniforms.end(), u.values.begin(), u.values.end());
-  if (stepping_.op == "coupled_step") {
-    sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
-    declare_state(*sequence_, evaluator, stepping_);
-    sequence_->array("tau", m.nv), sequence_->array("target", m.nv);
-    append_start(*sequence_, evaluator, stepping_, precision);
-    append_step(*sequence_, evaluator, stepping_, precision, "tau", "target");
+  build();
+  use_own_parameters();
+  reset();
+}
+
+// The sequence of a step, which simulations of an evaluator share. A world's keeps the arrays at_solve_ of its last
+// substep.
+void Simulation::build() {
+  const bool coupled = stepping_.op == "coupled_step";
+  if (!coupled && stepping_.op != "world") return;
+  const bool all_candidates =
+      device_ != on_host && at_solve_.empty() && !stepping_.solver.rigid && few_candidates(evaluator_->robot().model);
+  std::string key =
+      stepping_.op + words(precision_) + std::to_string(stepping_.substeps) + (all_candidates ? "all" : "");
+  const auto add = [&](const void* data, std::size_t n) { key.append(static_cast<const char*>(data), n); };
+  add(&evaluator_, sizeof evaluator_);  // it may have been moved
+  if (stepping_.solver.rigid) add(&*stepping_.solver.rigid, sizeof(RigidLaw<double>));
+  for (const auto& [name, values] : at_solve_) key += " " + name;
+  sequence_ = std::static_pointer_cast<const Sequence>(evaluator_->kept(key, [&]() -> std::shared_ptr<const void> {
+    return std::make_shared<const Sequence>(coupled ? coupled_sequence() : world_sequence(all_candidates));
+  }));
+}
+
+Sequence Simulation::coupled_sequence() const {
+  Evaluator& e = *evaluator_;
+  Sequence s(precision_, e.threads(), e.isa());
+  declare_state(s, e, stepping_);
+  for (const char* name : {"tau", "target"}) s.array(name, e.robot().model.nv);
+  append_start(s, e, stepping_, precision_);
+  append_step(s, e, stepping_, precision_, "tau", "target");
+  return s;
+}
+
+Sequence Simulation::world_sequence(bool all_candidates) const {
+  Evaluator& e = *evaluator_;
+  Program keep;
+  for (const auto& [name, values] : at_solve_) {
+    const int size = static_cast<int>(values.ref().components);
+    if (size == 0) continue;
+    const std::vector<Expr> numbers = keep.input(name, size);
+    Tracing scope(keep.graph);
+    keep.output("at_solve_" + name, numbers);
   }
-  if (stepping_.op == "world") {
-    SolverOptions solver = solver_options(m, precision, stepping_.solver.rigid);
-    solver.forces = false;
-    solver.all_candidates = device != on_host && few_candidates(m);
-    sequence_.emplace(precision, evaluator.threads(), evaluator.isa());
-    append_world_step(*sequence_, evaluator, precision, solver, [](int) {}, stepping_.substeps, {});
-    if (device == on_host) driven_ = buffer(instances, m.world.nu);
-  }
-  for (const std::string& name : evaluator.parameters()) {
-    const std::vector<double> numbers = parameter_values(evaluator.robot(), name);
-    Buffer host(precision, 1, static_cast<long>(numbers.size()));
+  SolverOptions solver = solver_options(e.robot().model, precision_, stepping_.solver.rigid);
+  solver.forces = false, solver.all_candidates = all_candidates;
+  Sequence s(precision_, e.threads(), e.isa());
+  append_world_step(s, e, precision_, solver, [](int) {}, stepping_.substeps, keep);
+  return s;
+}
+
+void Simulation::use_own_parameters() {
+  for (const std::string& name : evaluator_->parameters()) {
+    if (parameters_.contains(name)) continue;
+    const std::vector<double> numbers = parameter_values(evaluator_->robot(), name);
+    Buffer host(precision_, 1, static_cast<long>(numbers.size()));
     for_each_number(host, [&](long c, long, double& x) { x = numbers[c]; });
-    if (device != on_host) {
-      own_.push_back(buffer(1, static_cast<long>(numbers.size())));
-      copy(host.ref(), own_.back().ref(), stream);
-    } else {
-      own_.push_back(host);
+    own_.push_back(host);
+    if (device_ != on_host) {
+      own_.back() = Buffer(precision_, 1, static_cast<long>(numbers.size()), device_, stream_);
+      copy(host.ref(), own_.back().ref(), stream_);
     }
     parameter(name, own_.back().ref());
   }
-  reset();
+}
+
+void Simulation::continue_with(Evaluator& evaluator) {
+  evaluator_ = &evaluator;
+  at_solve_.clear(), contacts_.clear(), made_.clear(), names_.reset();
+  build();
+  use_own_parameters();
 }
 
 ArrayRef Simulation::impulse() const {
   if (stepping_.op != "contact_step")
-    throw Error("Simulation: " + evaluator_.robot().name +
-                (evaluator_.robot().model.contacts.nc > 0 ? " ignores its contacts" : " has no contacts"));
+    throw Error("Simulation: " + evaluator_->robot().name +
+                (evaluator_->robot().model.contacts.nc > 0 ? " ignores its contacts" : " has no contacts"));
   return now_[2].ref();
 }
 
 ArrayRef Simulation::of_world(int k) const {
-  if (stepping_.op != "world") throw Error("Simulation: " + evaluator_.robot().name + " has no world, or ignores it");
+  if (stepping_.op != "world") throw Error("Simulation: " + evaluator_->robot().name + " has no world, or ignores it");
   return now_[k].ref();
 }
 
@@ -104,44 +174,60 @@ ArrayRef Simulation::spread(const ArrayRef& a, const std::string& name, long com
   if (r.components != components || (r.instances != 1 && r.instances != instances_))
     throw Error("step: " + name + " has shape " + shape_words(r.instances, r.components) + ", expected " +
                 shape_words(instances_, components));
-  if (r.instances != instances_ || !a.data) r.instances = instances_, r.instance_stride = 0, r.padded = false;
+  if (r.precision != precision_)
+    throw Error("step: " + name + " is " + words(r.precision) + ", expected " + words(precision_) + " as q is");
+  if (r.device != device_)
+    throw Error("step: " + name + " is on " + place(r.device) + ", expected " + place(device_) + " as q is");
+  if (r.instances != instances_) r.instances = instances_, r.instance_stride = 0, r.padded = false;
   return r;
 }
 
-void Simulation::step(const ArrayRef& tau, const ArrayRef& q_target) {
-  const long nv = evaluator_.robot().model.nv;
+void Simulation::step(const ArrayRef& drive, const ArrayRef& q_target) {
+  if (stepping_.op == "world") step({.q_target = q_target, .ctrl = drive});
+  else step({.tau = drive, .q_target = q_target});
+}
+
+void Simulation::step(const Drive& drive) {
+  const long nv = evaluator_->robot().model.nv;
   if (stepping_.op == "world") {
-    if (q_target.data) throw Error("step: q_target is given, but the world of a model file has actuators of its own");
-    step_world(tau);
-    std::swap(now_, next_);
-    time_ += stepping_.pass_time * stepping_.substeps;
-    return;
-  }
-  const ArrayRef drive = spread(tau, "tau", nv), target = spread(q_target, "q_target", nv);
-  if (sequence_) {
-    step_coupled(drive, target);
+    step_world(drive);
   } else {
-    std::vector<ArrayRef> in, out;
-    for (const Buffer& b : now_) in.push_back(b.ref());
-    for (const Buffer& b : next_) out.push_back(b.ref());
-    in.push_back(drive), in.push_back(target);
-    const OpRow& row = evaluator_.op(stepping_.op);
-    while (in.size() < row.in.size()) in.push_back(parameters_.at(std::string(row.in[in.size()].name)));
-    evaluator_.run(stepping_.op, in, out, options_);
+    if (drive.ctrl.data) throw Error("step: ctrl is given, and no actuators of a world take it");
+    std::vector<UniformValues> uniforms;
+    if (!drive.numbers.empty()) {
+      StepOptions options = given_;
+      for (const auto& [name, values] : drive.numbers) options.numbers[name] = values;
+      uniforms = stepping_of(*evaluator_, "step", options).uniforms;
+    }
+    const std::vector<UniformValues>& numbers = uniforms.empty() ? stepping_.uniforms : uniforms;
+    const ArrayRef tau = spread(drive.tau, "tau", nv), target = spread(drive.q_target, "q_target", nv);
+    if (sequence_) {
+      step_coupled(tau, target, numbers);
+    } else {
+      std::vector<ArrayRef> in, out;
+      for (const Buffer& b : now_) in.push_back(b.ref());
+      for (const Buffer& b : next_) out.push_back(b.ref());
+      in.push_back(tau), in.push_back(target);
+      const OpRow& row = evaluator_->op(stepping_.op);
+      while (in.size() < row.in.size()) in.push_back(parameters_.at(std::string(row.in[in.size()].name)));
+      options_.uniforms.clear();
+      for (const UniformValues& u : numbers)
+        options_.uniforms.insert(options_.uniforms.end(), u.values.begin(), u.values.end());
+      evaluator_->run(stepping_.op, in, out, options_);
+    }
   }
   std::swap(now_, next_);
   time_ += stepping_.pass_time * stepping_.substeps;
 }
 
-void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target) {
+void Simulation::step_coupled(const ArrayRef& tau, const ArrayRef& target, const std::vector<UniformValues>& numbers) {
   std::vector<SequenceMemory> in = {{"q", q()}, {"v", v()}, {"tau", tau}, {"target", target}};
-  for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
-  sequence_->run(1, instances_, in, stepping_.uniforms, {{"q", next_[0].ref()}, {"v", next_[1].ref()}}, nullptr,
-                 stream_);
+  for (const std::string& name : evaluator_->parameters()) in.push_back({name, parameters_.at(name)});
+  sequence_->run(1, instances_, in, numbers, {{"q", next_[0].ref()}, {"v", next_[1].ref()}}, nullptr, stream_);
 }
 
 // Run from one state to another. Without `to`, only the kept arrays of the last substep are computed.
-void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to, const ArrayRef& ctrl) const {
+void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Buffer>* to) const {
   std::vector<SequenceMemory> in, out;
   std::size_t k = 0;
   for (const char* name : {"q", "v", "act", "qacc"}) {
@@ -149,133 +235,149 @@ void Simulation::run_world(const std::vector<Buffer>& from, const std::vector<Bu
     if (to) out.push_back({name, (*to)[k].ref()});
     k++;
   }
-  for (const std::string& name : evaluator_.parameters()) in.push_back({name, parameters_.at(name)});
-  if (ctrl.data) in.push_back({"ctrl", spread(ctrl, "ctrl", evaluator_.robot().model.world.nu)});
+  for (const std::string& name : evaluator_->parameters()) in.push_back({name, parameters_.at(name)});
+  in.push_back({"ctrl", driven_.ref()});
+  if (is_pushed_) in.push_back({"qfrc_applied", pushed_.ref()});
   for (const auto& [name, values] : at_solve_)
     if (values.ref().components > 0) out.push_back({"at_solve_" + name, values.ref()});
   sequence_->run(1, instances_, in, {}, out, nullptr, stream_);
 }
 
-void Simulation::step_world(const ArrayRef& ctrl) {
-  run_world(now_, &next_, ctrl);
+void Simulation::step_world(const Drive& drive) {
+  const Model<double>& m = evaluator_->robot().model;
+  if (drive.q_target.data)
+    throw Error("step: q_target is given, but the world of a model file has actuators of its own");
+  if (!drive.numbers.empty())
+    throw Error("step: " + drive.numbers.begin()->first + " is given, but a world takes its numbers from the file");
+  const ArrayRef ctrl = drive.ctrl.data ? spread(drive.ctrl, "ctrl", m.world.nu) : ArrayRef{};
+  const ArrayRef tau = drive.tau.data ? spread(drive.tau, "tau", m.nv) : ArrayRef{};
+  // readings of this step may be requested later
+  if (ctrl.data) assign(ctrl, ctrl_, stream_);
+  assign(ctrl_.ref(), driven_, stream_);
+  is_pushed_ = tau.data != nullptr;
+  if (is_pushed_) {
+    if (!pushed_.memory()) pushed_ = Buffer(precision_, instances_, m.nv, device_, stream_);
+    assign(tau, pushed_, stream_);
+  }
+  run_world(now_, &next_);
   fresh_.assign(fresh_.size(), false);
-  if (device_ != on_host || driven_.ref().components == 0) return;
-  // keep ctrl, because readings of the last substep may be requested later
-  const ArrayRef given = ctrl.data ? spread(ctrl, "ctrl", driven_.ref().components) : ArrayRef{};
-  for_each_number(driven_, [&](long c, long i, double& x) {
-    const long at = c * given.component_stride + i * given.instance_stride;
-    if (!given.data) x = 0;
-    else if (precision_ == Precision::float64) x = static_cast<const double*>(given.data)[at];
-    else x = static_cast<const float*>(given.data)[at];
-  });
 }
 
-const WorldReadings& Simulation::readings() const {
+const WorldReadings& Simulation::readings() {
   of_world(0);
-  if (device_ != on_host) throw Error("Simulation: readings of a world exist only on the host");
-  if (!readings_) readings_.emplace(evaluator_);
-  return *readings_;
+  if (!names_) names_.emplace(*evaluator_);
+  return *names_;
 }
 
 WorldMoment Simulation::now() const {
-  return {now_[0].ref(), now_[1].ref(), now_[2].ref(), driven_.ref(), now_[3].ref(), {}, {}, {}, time_, parameters_};
+  WorldMoment at{parameters_, time_};
+  std::size_t k = 0;
+  for (const char* name : {"q", "v", "act", "qacc"}) at.arrays[name] = now_[k++].ref();
+  at.arrays["ctrl"] = ctrl_.ref();
+  return at;
 }
 
-// Return the moment at the beginning of the last substep. The first call makes all later steps keep it, with the
-// contact forces in their arrays.
-WorldMoment Simulation::at_solve(const std::string& selection) {
-  const bool is_new = !selection.empty() && selections_.insert(selection).second;
-  if (at_solve_.empty() || is_new) {
-    Program keep;
+// Return the moment at the beginning of the last substep, with these arrays of contact_readings.h. The first call makes
+// all later steps keep it.
+WorldMoment Simulation::at_solve(const std::set<std::string>& contacts) {
+  if (at_solve_.empty() || !std::includes(contacts_.begin(), contacts_.end(), contacts.begin(), contacts.end())) {
+    contacts_.insert(contacts.begin(), contacts.end());
     at_solve_.clear();
-    for (const auto& [name, size] : moment_arrays(evaluator_.robot(), selections_)) {
-      at_solve_.emplace(name, Buffer(precision_, instances_, size));
-      if (size == 0) continue;
-      const std::vector<Expr> values = keep.input(name, size);
-      Tracing scope(keep.graph);
-      keep.output("at_solve_" + name, values);
-    }
-    SolverOptions solver = solver_options(evaluator_.robot().model, precision_, stepping_.solver.rigid);
-    solver.forces = false;
-    sequence_.emplace(precision_, evaluator_.threads(), evaluator_.isa());
-    append_world_step(*sequence_, evaluator_, precision_, solver, [](int) {}, stepping_.substeps, keep);
-    if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end())
-      run_world(next_, nullptr, driven_.ref().components > 0 ? driven_.ref() : ArrayRef{});
+    for (const auto& [name, size] : moment_arrays(evaluator_->robot(), contacts_))
+      at_solve_.emplace(name, Buffer(precision_, instances_, size, device_, stream_));
+    build();
+    if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end()) run_world(next_, nullptr);
   }
-  const auto of = [&](const char* name) { return at_solve_.at(name).ref(); };
-  return {of("q"),
-          of("v"),
-          of("act"),
-          of("ctrl"),
-          of("qacc"),
-          of("row_force"),
-          of("contact_link"),
-          of("contact_sensor"),
-          time_ - stepping_.pass_time,
-          parameters_};
+  WorldMoment at{parameters_, time_ - stepping_.pass_time};
+  for (const auto& [name, values] : at_solve_) at.arrays[name] = values.ref();
+  return at;
 }
 
 // Set the values of instances that were not stepped yet to zero.
 Buffer Simulation::without_fresh(Buffer values) const {
-  for_each_number(values, [&](long, long i, double& x) {
+  if (std::find(fresh_.begin(), fresh_.end(), true) == fresh_.end()) return values;
+  const Buffer host = on_the_host(values, stream_);
+  for_each_number(host, [&](long, long i, double& x) {
     if (fresh_[static_cast<std::size_t>(i)]) x = 0;
   });
+  if (device_ != on_host) copy(host.ref(), values.ref(), stream_);
   return values;
 }
 
-Buffer Simulation::sensor(const std::string& name) {
-  const WorldReadings& r = readings();
-  const int k = r.sensor(name);
-  return r.is_at_solve(k) ? without_fresh(r.measure(k, at_solve())) : r.measure(k, now());
+Buffer Simulation::measure(const WorldReading& reading) {
+  of_world(0);
+  if (!reading.at_solve()) return reading.measure(now(), instances_, device_, stream_);
+  return without_fresh(reading.measure(at_solve(reading.contacts()), instances_, device_, stream_));
 }
 
-Buffer Simulation::site(const std::string& name) const {
-  const WorldReadings& r = readings();
-  return r.place(r.site(name), now());
+Buffer Simulation::reading(const std::string& name, const std::function<Program(const WorldReadings&)>& program,
+                           bool at_solve) {
+  auto made = made_.find(name);
+  if (made == made_.end())
+    made = made_.emplace(name, WorldReading(*evaluator_, precision_, program(readings()), at_solve)).first;
+  return measure(made->second);
+}
+
+Buffer Simulation::sensor(const std::string& name) {
+  const int k = readings().sensor(name);
+  if (!readings().is_apart(k))
+    return reading(
+        "sensor " + name, [k](const WorldReadings& r) { return r.sensor_program(k); }, readings().is_at_solve(k));
+  const Buffer found = readings().measure_apart(k, on_the_host(now_[0], stream_).ref());
+  if (device_ == on_host) return found;
+  Buffer there(precision_, instances_, found.ref().components, device_, stream_);
+  copy(found.ref(), there.ref(), stream_);
+  return there;
+}
+
+Buffer Simulation::site(const std::string& name) {
+  const int k = readings().site(name);
+  return reading("site " + name, [k](const WorldReadings& r) { return r.site_program(k); }, false);
 }
 
 Buffer Simulation::contact_force(const std::string& name) {
-  const WorldReadings& r = readings();
-  const std::string array = WorldReadings::array_of(r.touched(name));
-  at_solve(array);
-  const Buffer& from = at_solve_.at(array);
-  Buffer force(precision_, instances_, 3);
-  for_each_number(force, [&](long c, long i, double& x) {
-    x = precision_ == Precision::float64 ? from.component<double>(c)[i] : from.component<float>(c)[i];
-  });
-  return without_fresh(std::move(force));
+  const WorldReadings::Touched what = readings().touched(name);
+  return reading("force " + name, [what](const WorldReadings& r) { return r.force_program(what); }, true);
 }
 
 void Simulation::parameter(const std::string& name, const ArrayRef& values) {
-  const std::vector<std::string>& known = evaluator_.parameters();
+  const std::vector<std::string>& known = evaluator_->parameters();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error("Simulation: " + name + " is no parameter of the evaluator");
-  const std::vector<double> own = parameter_values(evaluator_.robot(), name);
+  const std::vector<double> own = parameter_values(evaluator_->robot(), name);
   parameters_[name] = spread(values, name, static_cast<long>(own.size()));
 }
 
 void Simulation::reset(const std::vector<bool>& mask, const std::vector<double>& q, const std::vector<double>& v) {
-  const Robot& robot = evaluator_.robot();
-  const std::vector<double> zero(std::max({robot.model.nv, 3 * robot.model.contacts.nc, robot.model.world.na}));
-  const std::vector<double>* values[] = {q.empty() ? &robot.q0 : &q, v.empty() ? &zero : &v, &zero, &zero};
+  reset(mask, {.q = row_of(q), .v = row_of(v)});
+}
+
+void Simulation::reset(const std::vector<bool>& mask, const State& state) {
+  const Robot& robot = evaluator_->robot();
   if (!mask.empty() && static_cast<long>(mask.size()) != instances_)
     throw Error("reset: mask has " + std::to_string(mask.size()) + " instances, expected " +
                 std::to_string(instances_));
-  const auto require = [&](const char* name, const std::vector<double>& x, int n) {
-    if (!x.empty() && static_cast<int>(x.size()) != n)
-      throw Error(std::string("reset: ") + name + " has " + std::to_string(x.size()) + " numbers, expected " +
+  const auto require = [&](const char* name, const ArrayRef& x, long n) {
+    if (x.data && (x.components != n || (x.instances != 1 && x.instances != instances_)))
+      throw Error(std::string("reset: ") + name + " has " + std::to_string(x.components) + " numbers, expected " +
                   std::to_string(n));
   };
-  require("q", q, robot.model.nq), require("v", v, robot.model.nv);
+  const World<double>& w = robot.model.world;
+  require("q", state.q, robot.model.nq), require("v", state.v, robot.model.nv);
+  require("act", state.act, w.na), require("ctrl", state.ctrl, w.nu);
   fresh_.resize(static_cast<std::size_t>(instances_));
   for (std::size_t i = 0; i < fresh_.size(); i++) fresh_[i] = fresh_[i] || mask.empty() || mask[i];
-  for (std::size_t k = 0; k < now_.size(); k++) {
-    const Buffer host = on_the_host(now_[k], stream_);
+  const auto set = [&](const Buffer& array, const ArrayRef& values) {
+    const Buffer host = on_the_host(array, stream_);
     for_each_number(host, [&](long c, long i, double& x) {
-      if (mask.empty() || mask[i]) x = (*values[k])[c];
+      if (mask.empty() || mask[static_cast<std::size_t>(i)]) x = values.data ? number(values, i, c) : 0;
     });
-    if (device_ != on_host) copy(host.ref(), now_[k].ref(), stream_);
-  }
+    if (device_ != on_host) copy(host.ref(), array.ref(), stream_);
+  };
+  set(now_[0], state.q.data ? state.q : row_of(robot.q0));
+  set(now_[1], state.v);
+  if (now_.size() > 2) set(now_[2], state.act);  // zero for impulses
+  if (now_.size() > 3) set(now_[3], {}), set(ctrl_, state.ctrl);
 }
 
 std::vector<bool> Simulation::finite() const {

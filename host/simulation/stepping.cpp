@@ -105,7 +105,7 @@ Stepping stepping_of_world(const Evaluator& evaluator, const std::string& caller
                 " is given, but the step of a model file's world takes its numbers from the file");
   for (const std::string& name : evaluator.parameters())
     if (name == "opt_timestep")
-      throw Error(caller + ": opt_timestep is a parameter of the robot, but all instances share their time");
+      throw Error(caller + ": opt_timestep is a parameter of the model, but all instances share their time");
   Stepping s{"world", static_cast<int>(count), h, {}, false, {}};
   s.solver.rigid = o.rigid;
   return s;

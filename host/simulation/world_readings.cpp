@@ -6,20 +6,18 @@
 #include "core/sensor/frames.h"
 #include "core/sensor/geom_distances.h"
 #include "host/simulation/contact_readings.h"
+#include "host/trace/trace_op.h"
 #include "host/world/element_name.h"
 
 namespace featherstorm {
 namespace {
 
-// Placements of the bodies of instance i.
-template <class T> std::vector<Placement<T>> placements(const Model<T>& m, const ArrayRef& q, long i) {
-  std::vector<T> own(static_cast<std::size_t>(m.nq)), x(static_cast<std::size_t>(m.nx));
-  for (long c = 0; c < m.nq; c++)
-    own[static_cast<std::size_t>(c)] =
-        static_cast<const T*>(q.data)[c * q.component_stride + (q.instances == 1 ? 0 : i) * q.instance_stride];
+// Placements of the bodies.
+template <class T> std::vector<Placement<T>> placements(const Model<T>& m, const std::vector<T>& q) {
+  std::vector<T> x(static_cast<std::size_t>(m.nx));
   std::vector<Placement<T>> X(static_cast<std::size_t>(m.nb) + 1);
   T* numbers = x.data();
-  update_joints(m, own.data(), Zeros<T>{}, numbers);
+  update_joints(m, q.data(), Zeros<T>{}, numbers);
   body_placements(m, numbers, X);
   return X;
 }
@@ -49,23 +47,21 @@ template <class T> std::vector<T> ranges(const RangeFinder& f, const RayScene& s
 
 // Return numbers of f(model, placements of the bodies) for all instances, (B, count), from number `first` on.
 template <class T>
-Buffer for_each_instance(const Robot& robot, const WorldMoment& at, int first, int count, const auto& f) {
+Buffer for_each_instance(const Robot& robot, const ArrayRef& q, int first, int count, const auto& f) {
   const Model<T> m = cast<T>(robot.model);
-  const Buffer out(at.q.precision, at.q.instances, count);
-  for (long i = 0; i < at.q.instances; i++) {
-    const std::vector<T> found = f(m, placements(m, at.q, i));
+  const Buffer out(q.precision, q.instances, count);
+  std::vector<T> own(static_cast<std::size_t>(m.nq));
+  for (long i = 0; i < q.instances; i++) {
+    for (long c = 0; c < m.nq; c++)
+      own[static_cast<std::size_t>(c)] = static_cast<const T*>(q.data)[c * q.component_stride + i * q.instance_stride];
+    const std::vector<T> found = f(m, placements(m, own));
     for (long c = 0; c < count; c++) out.component<T>(c)[i] = found[static_cast<std::size_t>(first + c)];
   }
   return out;
 }
-Buffer in_its_precision(const Robot& robot, const WorldMoment& at, int first, int count, const auto& f) {
-  if (!at.parameters.empty())
-    throw Error(
-        "sites, range finders and distances between shapes without a closed form are not measured in a world "
-        "with parameters; " +
-        at.parameters.begin()->first + " is one");
-  return at.q.precision == Precision::float32 ? for_each_instance<float>(robot, at, first, count, f)
-                                              : for_each_instance<double>(robot, at, first, count, f);
+Buffer in_its_precision(const Robot& robot, const ArrayRef& q, int first, int count, const auto& f) {
+  return q.precision == Precision::float32 ? for_each_instance<float>(robot, q, first, count, f)
+                                           : for_each_instance<double>(robot, q, first, count, f);
 }
 
 // Return the reason why a sensor cannot be measured, or an empty text.
@@ -95,15 +91,36 @@ void measure_distances(const Robot& robot, long n, const double* position, const
   }
 }
 
-std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& selections) {
+std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& contacts) {
   const Model<double>& m = robot.model;
   std::vector<std::pair<std::string, int>> all = {{"q", m.nq},         {"v", m.nv},
                                                   {"act", m.world.na}, {"ctrl", m.world.nu},
                                                   {"qacc", m.nv},      {"row_force", rows_of(m.world.constraints)}};
-  std::set<std::string> names = selections;
-  names.insert({"contact_link", "contact_sensor"});
-  for (const auto& array : asked_readings(robot, names).arrays) all.push_back(array);
+  for (const auto& array : asked_readings(robot, contacts).arrays) all.push_back(array);
   return all;
+}
+
+WorldReading::WorldReading(const Evaluator& e, Precision precision, const Program& program, bool at_solve)
+    : sequence_(sequence_of(e, precision, program)),
+      precision_(precision),
+      out_(program.outputs.at(0).name),
+      size_(program.outputs.at(0).size),
+      at_solve_(at_solve) {
+  for (const Program::Array& a : program.inputs) {
+    if (a.uniform) timed_ = true;
+    else in_.push_back(a.name);
+    if (is_contact_reading(a.name)) contacts_.insert(a.name);
+  }
+}
+
+Buffer WorldReading::measure(const WorldMoment& at, long instances, int device, void* stream) const {
+  Buffer found(precision_, instances, size_, device, stream);
+  std::vector<SequenceMemory> in;
+  for (const std::string& name : in_) in.push_back({name, at.arrays.at(name)});
+  std::vector<UniformValues> time;
+  if (timed_) time.push_back({"t", {at.time}});
+  sequence_.run(1, instances, in, time, {{out_, found.ref()}}, nullptr, stream);
+  return found;
 }
 
 WorldReadings::WorldReadings(Evaluator& evaluator) : evaluator_(evaluator), robot_(evaluator.robot()) {
@@ -168,75 +185,81 @@ bool WorldReadings::is_at_solve(int sensor) const {
   }
 }
 
-Buffer WorldReadings::measure(int sensor, const WorldMoment& at) const {
-  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
+bool WorldReadings::is_apart(int sensor) const {
+  const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
+  return s.kind == SensorKind::RangeFinder || s.by_loops;
+}
+
+void WorldReadings::refuse_parameters() const {
+  if (!evaluator_.parameters().empty())
+    throw Error(
+        "sites, range finders and distances between shapes without a closed form are not measured in a world "
+        "with parameters; " +
+        evaluator_.parameters().front() + " is one");
+}
+
+Buffer WorldReadings::measure_apart(int sensor, const ArrayRef& q) const {
+  refuse_parameters();
   const World<double>& w = robot_.model.world;
   const auto& s = w.sensor.at(static_cast<std::size_t>(sensor));
   if (s.kind == SensorKind::RangeFinder) {
     const auto f =
         std::find_if(finders_.begin(), finders_.end(), [&](const RangeFinder& x) { return x.first == s.first; });
-    return in_its_precision(robot_, at, 0, s.count,
+    return in_its_precision(robot_, q, 0, s.count,
                             [&]<class T>(const Model<T>& m, const auto& X) { return ranges(*f, *scene_, m, s, X); });
   }
-  if (s.by_loops)
-    return in_its_precision(robot_, at, s.first, s.count, [&]<class T>(const Model<T>& m, const auto& X) {
-      std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
-      put_distances_by_loops<T>(m.world, [&](const Geom<T>& geom) { return geom_placement<T>(X, geom); }, data.data());
-      return data;
-    });
-  return by_operation(s, at);
-}
-
-// Run the operation `sensors` with its optional inputs.
-Buffer WorldReadings::by_operation(const Sensor<double>& s, const WorldMoment& at) const {
-  const OpRow& row = evaluator_.op(evaluator_.op("sensors").given);
-  const Precision p = at.q.precision;
-  const long n = at.q.instances;
-  int most = 1;
-  for (const OpRow::Argument& a : row.in) most = std::max(most, a.components);
-  const Buffer zeros(p, 1, most), time(p, 1, 1), data(p, n, row.out[0].components), out(p, n, s.count);
-  if (p == Precision::float32) time.component<float>(0)[0] = static_cast<float>(at.time);
-  else time.component<double>(0)[0] = at.time;
-  std::map<std::string, ArrayRef> known = at.parameters;
-  known.insert({{"q", at.q},
-                {"v", at.v},
-                {"a", at.qacc},
-                {"act", at.act},
-                {"ctrl", at.ctrl},
-                {"t", time.ref()},
-                {"row_force", at.row_force},
-                {"contact_link", at.contact_link},
-                {"contact_sensor", at.contact_sensor}});
-  std::vector<ArrayRef> in;
-  for (const OpRow::Argument& a : row.in) {
-    const auto found = known.find(std::string(a.name));
-    ArrayRef x = found != known.end() && found->second.data ? found->second : zeros.ref();
-    x.components = a.components;
-    if (x.instances != n) x.instances = n, x.instance_stride = 0, x.padded = false;  // one row for all instances
-    in.push_back(x);
-  }
-  evaluator_.run(row.name, in, {data.ref()}, {});
-  const auto columns = [&]<class T>(T) {
-    for (long c = 0; c < s.count; c++) std::copy_n(data.component<T>(s.first + c), n, out.component<T>(c));
-  };
-  if (p == Precision::float32) columns(0.0F);
-  else columns(0.0);
-  return out;
-}
-
-Buffer WorldReadings::place(int site, const WorldMoment& at) const {
-  if (at.q.device != on_host) throw Error("readings of a world exist only on the host");
-  const WorldTables<double> t(tables());
-  const Frame<double> frame =
-      Places<double>(robot_, t, robot_.source->link_names, robot_.source->joint_names).site(site);
-  return in_its_precision(robot_, at, 0, 3, [&]<class T>(const Model<T>&, const std::vector<Placement<T>>& X) {
-    const Vec3<T> r = (X[static_cast<std::size_t>(frame.body)] * cast<T>(frame.X)).r;
-    return std::vector<T>{r[0], r[1], r[2]};
+  return in_its_precision(robot_, q, s.first, s.count, [&]<class T>(const Model<T>& m, const auto& X) {
+    std::vector<T> data(static_cast<std::size_t>(w.n_sensordata));
+    put_distances_by_loops<T>(m.world, [&](const Geom<T>& geom) { return geom_placement<T>(X, geom); }, data.data());
+    return data;
   });
 }
 
-std::string WorldReadings::array_of(Touched what) {
-  return (what.body ? "contact_on_body" : "contact_on_geom") + std::to_string(what.number);
+// The operation `sensors` with its optional inputs; only the numbers of one sensor are an output.
+Program WorldReadings::sensor_program(int sensor) const {
+  const auto& s = robot_.model.world.sensor.at(static_cast<std::size_t>(sensor));
+  const OpRow& row = evaluator_.op(evaluator_.op("sensors").given);
+  const Parameters parameters(robot_, evaluator_.parameters());
+  const std::set<std::string> absent = is_at_solve(sensor) ? std::set<std::string>{"xfrc_applied"}
+                                                           : std::set<std::string>{"xfrc_applied", "qacc", "row_force",
+                                                                                   "contact_link", "contact_sensor"};
+  Program p;
+  std::vector<std::vector<Expr>> in, values;
+  for (std::size_t k = 0; k + parameters.arrays().size() < row.in.size(); k++) {
+    const std::string name = row.in[k].name == "a" ? "qacc" : std::string(row.in[k].name);
+    const int n = row.in[k].components;
+    in.push_back(n == 0 || absent.contains(name) ? std::vector<Expr>(static_cast<std::size_t>(n))
+                                                 : p.input(name, n, name == "t"));
+  }
+  for (const Parameters::Array& a : parameters.arrays()) values.push_back(p.input(std::string(a.name), a.components));
+  Tracing scope(p.graph);
+  const int op = op_index(row.name);
+  const std::vector<Expr> data = record_op(op, model_of_row(op, robot_.model, parameters, values), 0, 0, in)[0];
+  p.output("found", {data.begin() + s.first, data.begin() + s.first + s.count});
+  return p;
+}
+
+Program WorldReadings::site_program(int site) const {
+  refuse_parameters();
+  const WorldTables<double> t(tables());
+  const Frame<double> frame =
+      Places<double>(robot_, t, robot_.source->link_names, robot_.source->joint_names).site(site);
+  Program p;
+  const std::vector<Expr> q = p.input("q", robot_.model.nq);
+  Tracing scope(p.graph);
+  const auto X = placements(cast<Expr>(robot_.model), q);
+  const Vec3<Expr> r = (X[static_cast<std::size_t>(frame.body)] * cast<Expr>(frame.X)).r;
+  p.output("found", {r[0], r[1], r[2]});
+  return p;
+}
+
+Program WorldReadings::force_program(Touched what) const {
+  Program p;
+  const std::string array = (what.body ? "contact_on_body" : "contact_on_geom") + std::to_string(what.number);
+  const std::vector<Expr> sum = p.input(array, selection_numbers);
+  Tracing scope(p.graph);
+  p.output("found", {sum[0], sum[1], sum[2]});
+  return p;
 }
 
 }  // namespace featherstorm

@@ -1,5 +1,5 @@
 // Readings of a world by the names in its file: sensors, positions of sites, contact forces, in the precision of the
-// state. The operation `sensors` measures all sensors but range finders and distances that need loops.
+// state. All but range finders and distances that need loops are traced programs with kernels of their own.
 #pragma once
 #include <map>
 #include <optional>
@@ -9,22 +9,47 @@
 
 #include "host/engine/evaluator.h"
 #include "host/memory/buffer.h"
+#include "host/rollout/sequence.h"
 #include "host/world/ray_scene.h"
 #include "host/world/world_of.h"
 
 namespace featherstorm {
 
-// A moment of a batch in a world; arrays (B, n) on the host. Arrays that a reading does not need may be empty.
+// A moment of a batch in a world: arrays (B, n) by the names of a step (host/simulation/world_sequence.h) and of the
+// evaluator's parameters.
 struct WorldMoment {
-  ArrayRef q{}, v{}, act{}, ctrl{};
-  ArrayRef qacc{}, row_force{}, contact_link{}, contact_sensor{};  // of the solver
-  double time = 0;                                                 // [s]
-  std::map<std::string, ArrayRef> parameters{};                    // of the evaluator, by name
+  std::map<std::string, ArrayRef> arrays;
+  double time = 0;  // [s]
 };
 
-// Return the arrays of a step that a moment contains, with their components (host/simulation/world_sequence.h).
-// selections: further arrays of contact_readings.h, which follow the others
-std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& selections);
+// Return the arrays of a step that the moment of a solution contains, with their components.
+// contacts: further arrays of contact_readings.h, which follow the others
+std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const std::set<std::string>& contacts);
+
+// Numbers that a traced program computes from a moment of a world.
+class WorldReading {
+ public:
+  // program: its one output are the numbers. Its inputs are q, v, act, ctrl, parameters of the evaluator and the uniform
+  // t [s]; with at_solve, these are of the beginning of the last substep, and there are qacc, row_force and the arrays
+  // of contact_readings.h. The evaluator must outlive this object.
+  WorldReading(const Evaluator& evaluator, Precision precision, const Program& program, bool at_solve);
+
+  bool at_solve() const { return at_solve_; }
+  const std::set<std::string>& contacts() const {
+    return contacts_;
+  }  // the arrays of contact_readings.h among its inputs
+  // Return the numbers (B, n), on the device of the moment's arrays.
+  Buffer measure(const WorldMoment& at, long instances, int device, void* stream) const;
+
+ private:
+  Sequence sequence_;
+  Precision precision_;
+  std::vector<std::string> in_;
+  std::string out_;
+  int size_;
+  bool at_solve_, timed_ = false;
+  std::set<std::string> contacts_;
+};
 
 // Measure the distances between geoms that need iterative algorithms (Sensor::by_loops), for `n` instances.
 //
@@ -51,19 +76,22 @@ class WorldReadings {
 
   // Return whether a sensor measures forces or accelerations, which need the solver's arrays.
   bool is_at_solve(int sensor) const;
+  // Return whether no program measures a sensor: range finders, and distances that need loops.
+  bool is_apart(int sensor) const;
+  // Measure such a sensor, on the host (B, dim).
+  Buffer measure_apart(int sensor, const ArrayRef& q) const;
 
-  Buffer measure(int sensor, const WorldMoment& moment) const;  // (B, dim)
-  Buffer place(int site, const WorldMoment& moment) const;      // (B, 3) [m], world axes
-
-  // Return the name of the array of a step whose first three numbers are the contact force on a geom or a body
-  // (contact_readings.h).
-  static std::string array_of(Touched what);
+  // Return the programs of readings: a sensor (dim), the position of a site (3) [m], the contact force on a geom or a
+  // body (3) [N], world axes.
+  Program sensor_program(int sensor) const;
+  Program site_program(int site) const;
+  Program force_program(Touched what) const;
 
  private:
   int number_of(const std::string& kind, const std::string& count, const std::string& addresses,
                 const std::string& name, bool required = true) const;
   const MujocoTables& tables() const;
-  Buffer by_operation(const Sensor<double>& sensor, const WorldMoment& moment) const;
+  void refuse_parameters() const;
 
   Evaluator& evaluator_;
   const Robot& robot_;

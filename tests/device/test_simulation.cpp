@@ -8,6 +8,7 @@
 #include "host/simulation/simulation.h"
 #include "tests/device/control.h"
 #include "tests/device/sequence_cases.h"
+#include "tests/support/robots/sensor_box.h"
 #include "tests/support/robots/worlds.h"
 
 namespace featherstorm::test_device_simulation {
@@ -40,6 +41,28 @@ TEST(DeviceSimulation, IsTheHostsWithAllThatRobotsCarry) {
   agrees(load("cartpole"), {.dt = 4e-3, .substeps = 2});
   agrees(standing_go2(), {.dt = 4e-3, .substeps = 2, .numbers = {{"kp", {30}}}});
   agrees(gripping_panda(), {.dt = 4e-3, .substeps = 2});
+}
+
+TEST(DeviceSimulation, ReadsItsWorldAsTheHosts) {
+  const Robot robot = with_sensors(kAll);
+  Evaluator e(robot, {.threads = 1});
+  const Precision p = Precision::float64;
+  Simulation host(e, B, {}, p), there(e, B, {}, p, device);
+  const std::vector<double> start = {0, 0, 0.099, 1, 0, 0, 0};
+  for (Simulation* s : {&host, &there}) s->reset({}, start);
+  std::vector<bool> mask(B, false);
+  mask[2] = true;
+  for (int t = 0; t < 20; t++) host.step(), there.step();
+  host.reset(mask, start), there.reset(mask, start);
+  for (const char* name : {"imu", "speed", "gyro", "sole"}) {
+    const std::vector<double> found = numbers_of(there.sensor(name).ref());
+    EXPECT_LT(farthest(found, numbers_of(host.sensor(name).ref())), bound(1e-7, 1e-5)) << name;
+  }
+  EXPECT_LT(farthest(numbers_of(there.site("tip").ref()), numbers_of(host.site("tip").ref())), bound(1e-11, 1e-9));
+  const std::vector<double> force = numbers_of(there.contact_force("box").ref());
+  EXPECT_LT(farthest(force, numbers_of(host.contact_force("box").ref())), bound(1e-7, 1e-5));
+  EXPECT_GT(force[2], 1);
+  EXPECT_EQ(force[8], 0);  // instance 2 has not been stepped since its reset
 }
 
 TEST(DeviceSimulation, WrongPlacesAreNamed) {

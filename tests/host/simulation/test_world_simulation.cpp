@@ -16,18 +16,20 @@ using namespace testing;
 constexpr long B = 19, T = 5;
 
 // q, v, act after T control steps of two passes, by the sequence alone; u (B, 2) of each.
-struct State { Buffer q, v, act, qacc; };
+struct State {
+  Buffer q, v, act, qacc;
+  std::vector<SequenceMemory> arrays() const {
+    return {{"q", q.ref()}, {"v", v.ref()}, {"act", act.ref()}, {"qacc", qacc.ref()}};
+  }
+};
 State walk(Evaluator& e, Precision p, const std::vector<Buffer>& u) {
   const Model<double>& m = e.robot().model;
   const Sequence s = world_sequence(e, p, solver_options(m, p));
   State x{noise(p, B, m.nq, 0.4, 1), noise(p, B, m.nv, 0.4, 2), Buffer(p, B, m.world.na), Buffer(p, B, m.nv)};
   for (const Buffer& controls : u) {
-    const auto state = [&]() -> std::vector<SequenceMemory> {
-      return {{"q", x.q.ref()}, {"v", x.v.ref()}, {"act", x.act.ref()}, {"qacc", x.qacc.ref()}};
-    };
-    auto in = state();
+    auto in = x.arrays();
     in.push_back({"ctrl", controls.ref()});
-    s.run(2, B, in, {}, state());
+    s.run(2, B, in, {}, x.arrays());
   }
   return x;
 }
@@ -64,6 +66,54 @@ TEST(WorldSimulation, IsItsSequence) {
       by_dt.reset();
       for (double x : numbers_of(by_dt.act())) EXPECT_EQ(x, 0);
     }
+}
+
+TEST(WorldSimulation, KeepsItsControlsAndTakesForcesAtItsJoints) {
+  const Robot robot = with_geoms(small_world());
+  Evaluator e(robot, {.threads = 1});
+  const Precision p = Precision::float64;
+  Simulation kept(e, B, {}, p), given(e, B, {}, p), written(e, B, {}, p);
+  const Buffer u = noise(p, B, 2, 1, 3), one = noise(p, 1, 2, 1, 4), tau = noise(p, B, 4, 1, 5);
+  fill(written.ctrl(), u);
+  kept.step(u.ref()), given.step(u.ref()), written.step();
+  kept.step(), given.step(u.ref()), written.step();
+  EXPECT_EQ(numbers_of(kept.v()), numbers_of(given.v()));
+  EXPECT_EQ(numbers_of(kept.v()), numbers_of(written.v()));
+  kept.step({.ctrl = one.ref()});
+  EXPECT_EQ(kept.ctrl().instances, B);
+  EXPECT_EQ(numbers_of(kept.ctrl())[4], one.component<double>(0)[0]);
+
+  // qacc of forces at the joints is that of the sequence with qfrc_applied
+  EXPECT_EQ(given.applied(), nullptr);
+  Sequence s = world_sequence(e, p, {.forces = false});
+  const State x{Buffer(p, B, 4), Buffer(p, B, 4), Buffer(p, B, 1), Buffer(p, B, 4)};
+  fill(x.q.ref(), given.buffers()[0]), fill(x.v.ref(), given.buffers()[1]), fill(x.act.ref(), given.buffers()[2]);
+  fill(x.qacc.ref(), given.buffers()[3]);
+  given.step({.tau = tau.ref()});
+  std::vector<SequenceMemory> in = x.arrays();
+  in.push_back({"ctrl", u.ref()}), in.push_back({"qfrc_applied", tau.ref()});
+  s.run(1, B, in, {}, x.arrays());
+  EXPECT_LT(farthest(numbers_of(given.v()), numbers_of(x.v.ref())), 1e-9);
+  EXPECT_EQ(numbers_of(given.applied()->ref()), numbers_of(tau.ref()));
+}
+
+TEST(WorldSimulation, ResetsToStatesOfEachInstance) {
+  Evaluator e(with_geoms(small_world()), {.threads = 1});
+  const Precision p = Precision::float64;
+  Simulation s(e, B, {}, p);
+  const Buffer q = noise(p, B, 4, 1, 6), v = noise(Precision::float32, 1, 4, 1, 7), act = noise(p, B, 1, 1, 8),
+               u = noise(p, B, 2, 1, 9);
+  s.step(u.ref());
+  std::vector<bool> mask(B, true);
+  mask[1] = false;
+  const std::vector<double> q_before = numbers_of(s.q());
+  s.reset(mask, {.q = q.ref(), .v = v.ref(), .act = act.ref(), .ctrl = u.ref()});
+  const std::vector<double> found = numbers_of(s.q());
+  for (std::size_t k = 0; k < found.size(); k++) EXPECT_EQ(found[k], k / 4 == 1 ? q_before[k] : numbers_of(q.ref())[k]);
+  EXPECT_EQ(numbers_of(s.v())[2], v.component<float>(2)[0]);
+  EXPECT_EQ(numbers_of(s.act())[0], act.component<double>(0)[0]);
+  EXPECT_EQ(numbers_of(s.ctrl()), numbers_of(u.ref()));
+  EXPECT_EQ(message([&] { s.reset({}, {.act = q.ref()}); }), "reset: act has 4 numbers, expected 1");
 }
 
 TEST(WorldSimulation, RolloutsAreTheSame) {
