@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/memory/buffer.h"
 #include "host/memory/memory.h"
 
 namespace featherstorm {
@@ -17,6 +18,9 @@ struct PyMemory {
 
 // Reads the memory of a Buffer; returns false for any other object.
 bool buffer_of(nanobind::handle h, ArrayRef* memory);
+
+// Python's Buffer of the same memory.
+nanobind::object python_buffer(const Buffer& buffer);
 
 // Opens arrays and Buffers and keeps them during the call. A DLPack capsule can be opened only once, so open arrays
 // are found by their objects.

@@ -14,12 +14,13 @@ namespace featherstorm {
 void bind_robot(nanobind::module_& module);   // Robot, RobotBuilder, load, robots
 void bind_edit(nanobind::module_& module);    // methods of RobotBuilder that make other robots, Joint, MassProperties
 void bind_buffer(nanobind::module_& module);  // Buffer, copy, synchronise, cuda_devices
-void bind_evaluator(nanobind::module_& module);  // Evaluator, operations, instruction_sets
-void bind_trace(nanobind::module_& module);      // Trace, Symbol, traced
-void bind_sequence(nanobind::module_& module);   // Sequence, Controls
-void bind_planning(nanobind::module_& module);   // SampledPlan, PlanUpdater
-void bind_device(nanobind::module_& module);     // DeviceStream, DeviceGraph, elapsed
-void bind_rays(nanobind::module_& module);       // rays against geoms
+void bind_evaluator(nanobind::module_& module);   // Evaluator, operations, instruction_sets
+void bind_trace(nanobind::module_& module);       // Trace, Symbol, traced
+void bind_sequence(nanobind::module_& module);    // Sequence, Controls
+void bind_simulation(nanobind::module_& module);  // Simulation, WorldReading
+void bind_planning(nanobind::module_& module);    // SampledPlan, PlanUpdater
+void bind_device(nanobind::module_& module);      // DeviceStream, DeviceGraph, elapsed
+void bind_rays(nanobind::module_& module);        // rays against geoms
 
 // "float32" or "float64"; throws TypeError for others.
 Precision precision_of(const std::string& dtype);

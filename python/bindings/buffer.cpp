@@ -27,6 +27,7 @@ namespace {
 struct PyBuffer {
   PyBuffer(const std::string& dtype, long instances, long components, int device, std::uintptr_t stream)
       : buffer(precision_of(dtype), checked(instances), checked(components), device, reinterpret_cast<void*>(stream)) {}
+  explicit PyBuffer(const Buffer& memory) : buffer(memory) {}
   static long checked(long n) {
     if (n < 0) throw Error("Buffer: sizes must not be negative");
     return n;
@@ -137,6 +138,8 @@ nb::tuple py_devices() {
 }
 
 }  // namespace
+
+nb::object python_buffer(const Buffer& buffer) { return nb::cast(PyBuffer(buffer)); }
 
 bool buffer_of(nb::handle h, ArrayRef* memory) {
   PyBuffer* b = nullptr;

@@ -64,6 +64,7 @@ NB_MODULE(_featherstorm, module) {
   bind_evaluator(module);
   bind_trace(module);
   bind_sequence(module);
+  bind_simulation(module);
   bind_planning(module);
   bind_device(module);
   bind_rays(module);

@@ -95,7 +95,7 @@ class PySequence {
   Sequence sequence_;
 };
 
-PySequence sequence_of(nb::object evaluator, const std::string& dtype, const RolloutPrograms& r) {
+PySequence sequence_of_rollout(nb::object evaluator, const std::string& dtype, const RolloutPrograms& r) {
   Sequence s = rollout_sequence(evaluator_of(evaluator), r.stepping, precision_of(dtype), r.stages);
   return {std::move(evaluator), std::move(s)};
 }
@@ -140,13 +140,7 @@ PySequence environment_of(nb::object evaluator, const std::string& dtype, const 
 
 // The sequence of one traced function. Its inputs and outputs have their own names.
 PySequence traced_sequence(nb::object evaluator, const std::string& dtype, nb::handle trace) {
-  Evaluator& e = evaluator_of(evaluator);
-  const Precision precision = precision_of(dtype);
-  const Program& program = program_of(trace);
-  Sequence s(precision, e.threads(), e.isa());
-  for (const auto* arrays : {&program.inputs, &program.outputs})
-    for (const Program::Array& a : *arrays) a.uniform ? s.uniform(a.name, a.size) : s.array(a.name, a.size);
-  s.stage(stage_of(e, precision, program));
+  Sequence s = sequence_of(evaluator_of(evaluator), precision_of(dtype), program_of(trace));
   return {std::move(evaluator), std::move(s)};
 }
 
@@ -295,7 +289,7 @@ void bind_sequence(nb::module_& module) {
           nb::arg("observe").none() = nb::none(), nb::arg("residual").none() = nb::none(),
           nb::arg("terminal_residual").none() = nb::none(), nb::arg("at_solve").none() = nb::none(),
           nb::arg("iterations") = 100, nb::arg("tolerance") = 1e-6, nb::arg("rigid").none() = nb::none());
-  module.def("rollout_sequence", &sequence_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("programs"),
+  module.def("rollout_sequence", &sequence_of_rollout, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("programs"),
              "The stages of a rollout.");
   module.def(
       "environment_sequence", &environment_of, nb::arg("evaluator"), nb::arg("dtype"), nb::arg("op"),

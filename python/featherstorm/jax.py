@@ -196,7 +196,7 @@ def world_operation(model: Model, dt: float | None, substeps: int | None) -> Cal
         return jax.pure_callback(host, shapes, *arrays, vmap_method="broadcast_all")
 
     def forward_on_host(m: Model, q: Any, v: Any, act: Any, ctrl: Any, tau: Any, qacc: Any) -> Any:
-        return world_step(m, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, False)
+        return world_step(m, q, v, dt, ctrl, act, qacc, tau, substeps, False)
 
     def backward_on_host(m: Model, q: Any, v: Any, act: Any, ctrl: Any, tau: Any, qacc: Any, *bars: Any) -> Any:
         found = step_vjp(m, q, v, bars, dt, tau, substeps, act=act, ctrl=ctrl, qacc=qacc, check=False)

@@ -328,9 +328,10 @@ def step(
     in   q (B, nq) [rad | m], v (B, nv) [rad/s | m/s], tau (B, nv) [N m | N], q_target (B, nv) [rad | m]
     in   dt [s] of the call; each of `substeps` equal substeps takes dt / substeps, None: one substep. With a world dt
          is a multiple of model.timestep, None: `substeps` of it
-    in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv), t [s]: with a world only: controls and activations of the
-         actuators, the accelerations that the solver starts from, the time; default zero, but act must be given where
-         the world has some: it is a part of the state. tau is added at the joints
+    in   ctrl (B, n_ctrl), act (B, n_act), qacc (B, nv): with a world only: controls and activations of the actuators,
+         the accelerations that the solver starts from; default zero, but act must be given where the world has some:
+         it is a part of the state. tau is added at the joints
+    in   t  the time [s]; no step depends on it
     in   law  of a world's contacts and constraints: "mujoco", or "rigid" or a `Rigid`, the law of Signorini and Coulomb
          (docs/mujoco.md)
     in   ignore  names among "contacts", "loops", "couplings", "world" that the step ignores although the model carries
@@ -346,7 +347,7 @@ def step(
     if op == "world":
         step_numbers("step", model, op, {**numbers, "q_target": q_target}, 0.0)
         act = activations(model, act)
-        return Stepped(*world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, t, check, law))
+        return Stepped(*world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, check, law))
     refuse_law("step", law)
     refuse_controls("step", {"ctrl": ctrl, "act": act, "qacc": qacc})
     dt, substeps = pass_count("step", model, op, dt, substeps)

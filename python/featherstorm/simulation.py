@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from . import _featherstorm
 from ._evaluation.evaluation import check_quaternions, evaluate, tell_notices
 from ._memory.arguments import Arguments, Call, engine_in
 from ._memory.arrays import check_memory, mask_of, refuse_pickle, to_numpy
 from ._names import Fixed, expect, with_hints
 from ._robot.closures import law_of
 from ._robot.numbers import step_numbers, with_numbers
-from ._robot.steps import independent, no_world, pass_count, refuse_controls, step_op
-from ._world.passes import STATE, WorldReport, refuse_law, state_sizes
-from ._world.simulated import SimulatedWorld
-from ._world.values import MOCAP, check_bound, keyframe
+from ._robot.steps import no_world, pass_count, refuse_controls, step_op
+from ._world.passes import WorldReport, refuse_law
+from ._world.readings import WorldReadings
+from ._world.values import MOCAP, bound_values, check_bound, keyframe, with_mocap_poses
 from .device import HOST, device_name, device_number, device_of
 from .typing import Array, ArrayLike, Names, StepNumbers
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import Unpack
 
-    from . import _featherstorm
     from .model import Model
 
 
@@ -65,11 +65,9 @@ class Simulation(Fixed):
                         must be there too. step() does not wait; reset(), status, energy() and report() go through the
                         CPU and wait. A world's first step and readings make kernels there, in seconds
 
-    Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one;
-    for couplings on a device; and for a dt that is not a multiple of the file's timestep.
+    Errors: ValueError for a model that carries two of contacts, loops, couplings and world, and does not ignore one,
+    and for a dt that is not a multiple of the file's timestep.
     """
-
-    _settable = ("time",)
 
     @with_numbers(StepNumbers)
     def __init__(
@@ -89,52 +87,50 @@ class Simulation(Fixed):
         number = device_number(device, "Simulation")
         self._op = step_op(model, "Simulation", ignore)
         dt, substeps = pass_count("Simulation", model, self._op, dt, substeps)
-        self._pass_time = dt / substeps
         expect(int(instances) >= 0, "Simulation: instances", instances, "0 or more")
         self.dtype = np.dtype(dtype)
         if self.dtype.name not in ("float32", "float64"):
             raise TypeError(f"Simulation: dtype is {self.dtype}, expected float32 or float64")
-        self._library = engine_in(number, stream)
-        if self._op == "coupled_step" and not self._library.readable:
-            raise ValueError(
-                "Simulation: couplings are simulated on the CPU alone; on a device call coupled_step, or say "
-                "ignore=('couplings',)"
-            )
         self.model, self.instances, self.dt, self.substeps = model, int(instances), dt, substeps
         self.device, self.stream, self.law = device_name(number), stream, law
-        self.time = 0.0
-        self._numbers: dict[str, Any] = {**numbers}
-        self._parameters: dict[str, Any] = {}
-        own = step_numbers("Simulation", model, self._op, numbers, self._pass_time)
-        if self._op != "world":
-            model.uniform_values(self._op, own, "Simulation")  # refuses wrong ones now
-
-        def array(*tail: int) -> tuple[_featherstorm.Buffer, Array]:
-            memory, view = self._library.output(self.dtype.name, self.instances, math.prod(tail))
-            return memory, view(list(tail))
-
-        # (Buffer, view) of q, v and the impulses at contacts, or of q, v, act and qacc, now and after the next step
-        tails: list[tuple[int, ...]] = [
-            (model.nq,),
-            (model.nv,),
-            *([(model.nc, 3)] if self._op == "contact_step" else []),
-        ]
+        self._library, self._numbers = engine_in(number, stream), numbers
+        given = self._gains("Simulation", {})
+        rules = law_of(law, "Simulation")
         if self._op == "world":
-            tails = [(n,) for n in state_sizes(model).values()]
             check_bound(model, "Simulation")
-            rules = law_of(law, "Simulation")
-            self._world = SimulatedWorld(model, self.dtype.name, self.instances, substeps, self._library, rules)
         else:
             refuse_law("Simulation", law)
+        # shapes of q, v and the impulses at contacts, or of q, v, act and qacc
+        tails = [(model.nq,), (model.nv,), *([(model.nc, 3)] if self._op == "contact_step" else [])]
+        if self._op == "world":
+            tails += [(model.n_act,), (model.nv,)]
         if number == HOST:
             each = self.dtype.itemsize * (2 * sum(map(math.prod, tails)) + model.nv)
             check_memory(f"Simulation: {instances} instances", float(instances) * each, "make fewer")
-        self._now, self._next = ([array(*tail) for tail in tails] for _ in range(2))
-        self._zero, _ = array(model.nv)  # stands for a tau or q_target that step() does not receive
-        if self._op == "coupled_step":
-            self._u, self._u_next = array(model.nu), array(model.nu)
-            self._columns = independent(model)
+        self._native = _featherstorm.Simulation(
+            model.evaluator, self.instances, dt, substeps, [ignore] if isinstance(ignore, str) else list(ignore), given,
+            None if rules is None else rules.of_engine(), self.dtype.name, number, stream,
+        )  # fmt: skip
+        # views of the state, now and after the next step
+        self._now, self._next = (
+            [self._view(buffer, tail) for buffer, tail in zip(self._native.buffers(after), tails)]
+            for after in (False, True)
+        )
+        self._bind(model)
+        if self._op == "world":
+            self._ctrl = self._view(self._native.controls, (model.n_ctrl,))
         self.reset()
+
+    def _view(self, buffer: _featherstorm.Buffer, tail: tuple[int, ...]) -> Array:
+        return self._library.view(buffer, self.dtype.name, self.instances, tail)
+
+    def _bind(self, model: Model) -> None:
+        """Take the parameters of a model, which is self.model or one with further parameters."""
+        bound = bound_values(model, Call("step", [("v",)], [self.v]), self.instances, {})
+        for name, memory in bound.items():
+            self._native.parameter(name, memory)
+        if self._op == "world":
+            self._readings = WorldReadings(model, self.dtype.name, self.instances, self._native, self._library, bound)
 
     def __reduce__(self) -> NoReturn:
         refuse_pickle("Simulation", "pickle its model, q, v and ctrl, and make a Simulation there")
@@ -142,7 +138,7 @@ class Simulation(Fixed):
     @property
     def q(self) -> Array:
         """Positions (B, nq): a view of the state, valid until the next step()."""
-        return self._now[0][1]
+        return self._now[0]
 
     @q.setter
     def q(self, value: Array) -> Array:
@@ -151,7 +147,7 @@ class Simulation(Fixed):
     @property
     def v(self) -> Array:
         """Velocities (B, nv): a view of the state, valid until the next step()."""
-        return self._now[1][1]
+        return self._now[1]
 
     @v.setter
     def v(self, value: Array) -> Array:
@@ -163,12 +159,12 @@ class Simulation(Fixed):
         if self._op != "contact_step":
             has = "ignores its contacts" if self.model.nc else "has no contacts"
             raise ValueError(f"Simulation: {self.model.name} {has}")
-        return self._now[2][1]
+        return self._now[2]
 
     @property
     def act(self) -> Array:
         """Activations of the file's actuators (B, n_act): a view of the state, valid until the next step()."""
-        return self._now[self._of_world("activations", 2)][1]
+        return self._now[self._of_world("activations", 2)]
 
     @act.setter
     def act(self, value: Array) -> Array:
@@ -177,13 +173,13 @@ class Simulation(Fixed):
     @property
     def qacc(self) -> Array:
         """Accelerations of the last substep (B, nv), from which the solver starts; valid until the next step()."""
-        return self._now[self._of_world("qacc", 3)][1]
+        return self._now[self._of_world("qacc", 3)]
 
     @property
     def ctrl(self) -> Array:
         """Controls of the file's actuators (B, n_ctrl), to be read and written; they stay until changed."""
         self._of_world("controls")
-        return self._world.ctrl[1]
+        return self._ctrl
 
     @ctrl.setter
     def ctrl(self, value: Array) -> Array:
@@ -201,7 +197,7 @@ class Simulation(Fixed):
         Errors: ValueError for a name that does not exist, and, with the reason, for a sensor that is not supported.
         """
         self._of_world("sensors")
-        return self._world.sensor(name, self._memory(self._now), self._memory(self._next), self.time, self.dt)
+        return self._readings.sensor(name)
 
     def contact_force(self, name: str | int, kind: str | None = None) -> Array:
         """Return the total force (B, 3) [N] of a geom's contacts on it, world axes.
@@ -214,7 +210,7 @@ class Simulation(Fixed):
         since its reset.
         """
         self._of_world("contact forces")
-        return self._world.contact_force(name, kind, self._memory(self._next), self.time - self.dt)
+        return self._readings.contact_force(name, kind)
 
     def report(self) -> WorldReport:
         """Solve the current state anew; report its contacts, the accuracy of their forces, and their depths.
@@ -222,20 +218,26 @@ class Simulation(Fixed):
         Returns NumPy arrays. On a device it waits; contacts are found on the CPU.
         """
         self._of_world("contacts")
-        return self._world.report(self._memory(self._now))
+        return self._readings.report(law_of(self.law, "Simulation"))
 
     def site(self, name: str | int) -> Array:
         """Return the position of a site (B, 3) [m], world axes."""
         self._of_world("sites")
-        return self._world.site(name, self._memory(self._now), self.time)
+        return self._readings.site(name)
 
     def _of_world(self, what: str, at: int = 0) -> int:
         if self._op != "world":
             raise ValueError(f"Simulation: {no_world(self.model)}, and no {what}")
         return at
 
-    def _memory(self, state: list[Any]) -> dict[str, Any]:
-        return {name: memory for name, (memory, _) in zip(STATE, state)}
+    @property
+    def time(self) -> float:
+        """Time of all instances [s]; it may be set."""
+        return self._native.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._native.time = value
 
     @property
     def state(self) -> tuple[Array, Array]:
@@ -278,54 +280,52 @@ class Simulation(Fixed):
         name = "ctrl" if self._op == "world" else "tau"
         if drive is not None and {"ctrl": ctrl, "tau": tau}[name] is not None:
             raise TypeError(f"step: {name} is given twice")
+        given, gains = {"tau": tau, "q_target": q_target}, {"kp": kp, "kd": kd}
         if self._op == "world":
-            step_numbers("step", model, "world", {"q_target": q_target, "kp": kp, "kd": kd}, 0.0)
-            self._step_world(ctrl if drive is None else drive, tau)
-            return
-        refuse_controls("step", {"ctrl": ctrl})
-        tau = tau if drive is None else drive
-        if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
-            if device_of(q_target) != HOST:
-                raise ValueError(
-                    f"step: q_target has shape {tuple(q_target.shape)}, on a device expected "
-                    f"{(self.instances, model.nv)}: q_target[:, model.dof_q], and anything where model.dof_q is "
-                    "negative"
-                )
-            target = to_numpy(q_target, "step", "q_target", self.dtype)
-            q_target = np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
-        if q_target is None and kp is not None:
-            raise TypeError("step: kp needs a q_target")
-        gains = {name: gain for name, gain in (("kp", kp), ("kd", kd)) if gain is not None}
-        numbers = step_numbers("step", model, self._op, {**self._numbers, **gains}, self._pass_time)
-        uniforms = model.uniform_values(self._op, numbers, "step")
-        given = {"tau": tau, "q_target": q_target}
+            step_numbers("step", model, "world", {"q_target": q_target, **gains}, 0.0)
+            ctrl = ctrl if drive is None else drive
+            if ctrl is not None:
+                self._take("ctrl", ctrl, self._ctrl)
+            if tau is not None and self._library.readable:
+                given["tau"] = self._fitting("tau", tau, self.v).astype(self.dtype, copy=False)
+        else:
+            refuse_controls("step", {"ctrl": ctrl})
+            given["tau"] = tau if drive is None else drive
+            if q_target is not None and np.shape(q_target)[-1:] == (model.nq,) and model.nq != model.nv:
+                given["q_target"] = self._along_v(q_target)
+            if q_target is None and kp is not None:
+                raise TypeError("step: kp needs a q_target")
+        gains = {name: gain for name, gain in gains.items() if gain is not None}
+        numbers = self._gains("step", gains) if gains else {}
         names = [name for name, x in given.items() if x is not None]
         # the state decides the batch size and the dtype of the arguments
-        rows = [(name, model.nv) for name in ("v", *names)]
-        call = Arguments("step", [self.v, *(given[name] for name in names)], rows)
+        call = Arguments(
+            "step", [self.v, *(given[name] for name in names)], [(name, model.nv) for name in ("v", *names)]
+        )
         found = dict(zip(names, call.arrays[1:]))
-        drives = [found.get(name, self._zero) for name in given]
-        now, after = ([buffer for buffer, _ in state] for state in (self._now, self._next))
-        rest = [*drives, *(self._parameter(name) for name in model.parameters)]
-        if self._op == "coupled_step":
-            self._coupled_step(rest, uniforms)
-        else:
-            model.evaluator.run(self._op, [*now, *rest], after, uniforms, 0, self.substeps, self.stream, self.instances)
+        self._native.step(found.get("tau"), found.get("q_target"), numbers)
         tell_notices(model)
-        self._advance(self.__dict__)
-
-    def _step_world(self, ctrl: ArrayLike | None, tau: ArrayLike | None) -> None:
-        if ctrl is not None:
-            self._take("ctrl", ctrl, self._world.ctrl[1])
-        if tau is not None:
-            self._take("tau", tau, self._world.room_for_tau())
-        self._world.step(self._memory(self._now), self._memory(self._next), tau is not None, self.time)
-        self._advance(self.__dict__)
-
-    def _advance(self, own: dict[str, Any]) -> None:
-        """Swap the states. `own` has the attributes; setting them by name would cost 0.6 us each (_names.Fixed)."""
+        own = self.__dict__  # setting attributes by name would cost 0.6 us each (_names.Fixed)
         own["_now"], own["_next"] = own["_next"], own["_now"]
-        own["time"] += own["dt"]
+
+    def _gains(self, label: str, gains: dict[str, Any]) -> dict[str, list[float]]:
+        """Return the numbers of the constructor, of which `gains` replace some, as lists. Errors: those of step_numbers."""
+        given = {name: x for name, x in {**self._numbers, **gains}.items() if x is not None}
+        numbers = step_numbers(label, self.model, self._op, given, self.dt / self.substeps)
+        if self._op != "world":
+            self.model.uniform_values(self._op, numbers, label)  # refuses wrong ones
+        return {name: np.ravel(np.asarray(x, float)).tolist() for name, x in given.items()}
+
+    def _along_v(self, q_target: Array) -> Array:
+        """Return targets (..., nv) from (..., nq), without quaternions."""
+        model = self.model
+        if device_of(q_target) != HOST:
+            raise ValueError(
+                f"step: q_target has shape {tuple(q_target.shape)}, on a device expected "
+                f"{(self.instances, model.nv)}: q_target[:, model.dof_q], and anything where model.dof_q is negative"
+            )
+        target = to_numpy(q_target, "step", "q_target", self.dtype)
+        return np.where(model.dof_q >= 0, target[..., model.dof_q], 0).astype(target.dtype)
 
     def _take(self, name: str, value: ArrayLike, view: Array) -> None:
         """Copy an argument of a step to the simulation's own memory.
@@ -337,28 +337,6 @@ class Simulation(Fixed):
         else:
             value = Call("step", [("v",), (name,)], [self.v, value]).array(value, name)
         self._library.assign(view, value, "step", name)
-
-    def _coupled_step(self, rest: list[Any], uniforms: list[float]) -> None:
-        """Compute the next q and v through the independent velocities."""
-        run, n = self.model.evaluator.run, self.instances
-        own = [self._parameter(name) for name, _ in self.model.row("coupled_position").inputs if name != "q"]
-        self._u[1][:] = self.v[:, self._columns]
-        run("coupled_position", [self._now[0][0], *own], [self._next[0][0]], [], 0, 1, 0, n)
-        after = [self._now[0][0], self._u_next[0]]
-        run(self._op, [self._next[0][0], self._u[0], *rest], after, uniforms, 0, self.substeps, 0, n)
-        own = [self._parameter(name) for name, _ in self.model.row("coupled_velocity").inputs if name != "u"]
-        run("coupled_velocity", [self._u_next[0], *own], [self._next[1][0]], [], 0, 1, 0, n)
-        self._now[0], self._next[0] = self._next[0], self._now[0]  # step() swaps them once more
-
-    def _parameter(self, name: str) -> Any:
-        """Return a parameter of the model as (1 or B, n) on the device of the state, copied at its first use."""
-        if name not in self._parameters:
-            row = self.model.row(self._op)
-            call = Call("step", [("v",)], [self.v])
-            n = dict(row.inputs)[name]
-            value = self.model.parameter(name)
-            self._parameters[name] = call.kept(value, name, n, row.shapes, self.instances, {})
-        return self._parameters[name]
 
     @with_hints
     def reset(
@@ -397,22 +375,30 @@ class Simulation(Fixed):
         check_quaternions(self.model, "reset", "q", np.atleast_2d(q))
         restarts = mask is None
         mask = mask_of("reset", mask, self.instances)
-        zero = np.zeros(1, self.dtype)
-        values_of = [q, v, *([zero] if self._op == "contact_step" else [])]
-        states = [*self._now]
+        ctrl = None
         if world:
-            values_of += [zero if act is None else self._fitting("act", act, self.act), zero]
-            values_of += [self._fitting("ctrl", home["ctrl"], self.ctrl) if home else zero]
-            states.append(self._world.ctrl)
-            self._world.move_mocap(mask, poses or None)
-            self._world.forget(mask)
-        for (_, view), values in zip(states, values_of):
-            state = np.asarray(view)
-            state[mask] = np.broadcast_to(values, view.shape)[mask]
-            if state is not view:  # a copy
-                self._library.assign(view, state, "reset", "state")
+            act = None if act is None else self._fitting("act", act, self.act)
+            ctrl = self._fitting("ctrl", home["ctrl"], self.ctrl) if home else None
+            self._move_mocap(mask, poses or None)
+        self._native.reset(
+            mask.tobytes(), *(None if x is None else np.atleast_2d(np.asarray(x)) for x in (q, v, act, ctrl))
+        )
         if restarts:
             self.time = time
+
+    def _move_mocap(self, rows: npt.NDArray[np.bool_], poses: dict[str, npt.NDArray[Any]] | None) -> None:
+        """Put the mocap bodies of some instances at poses, None: where the file has them.
+
+        The first pose that differs from the model's makes kernels that read poses.
+        """
+        model = self._readings.model
+        moved = with_mocap_poses(model, self.model, rows, poses)
+        if moved is None:
+            return
+        check_bound(moved, "reset")
+        if moved.parameters != model.parameters:
+            self._native.continue_with(moved.evaluator)
+        self._bind(moved)
 
     def __repr__(self) -> str:
         return (
@@ -429,9 +415,5 @@ class Simulation(Fixed):
     @property
     def status(self) -> npt.NDArray[np.int32]:
         """Status bits (B,) int32, 0 where an instance has no fault."""
-        bad = np.zeros(self.instances, bool)
-        for array in self.state:
-            bits: npt.NDArray[Any] = np.asarray(array).T.view(np.int32 if self.dtype.itemsize == 4 else np.int64)
-            exponent = bits.dtype.type(0x7F800000 if self.dtype.itemsize == 4 else 0x7FF0000000000000)
-            bad |= ((bits & exponent) == exponent).any(axis=0)
-        return bad * np.int32(Status.NON_FINITE)
+        finite = np.frombuffer(self._native.finite(), bool)
+        return ~finite * np.int32(Status.NON_FINITE)

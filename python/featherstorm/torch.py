@@ -92,7 +92,7 @@ class SteppedWorld(torch.autograd.Function):
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
         q, v, act, ctrl, tau, qacc = (x.detach() for x in tensors[:6])
-        return tuple(world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check))
+        return tuple(world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, check))
 
     @staticmethod
     @torch.autograd.function.once_differentiable

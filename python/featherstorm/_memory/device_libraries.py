@@ -109,11 +109,10 @@ class Device(Library):
 
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         buffer = self.buffer(dtype, instances, n)
+        return buffer, lambda tail: self.view(buffer, dtype, instances, tail)
 
-        def result(tail: Sequence[int]) -> Array:
-            return self.take(DeviceArray(buffer, tail, instances, dtype, self.device, self.stream))
-
-        return buffer, result
+    def view(self, buffer: _featherstorm.Buffer, dtype: str, instances: int, tail: Sequence[int]) -> Array:
+        return self.take(DeviceArray(buffer, tail, instances, dtype, self.device, self.stream))
 
     def cost_dtype(self, dtype: str) -> str:
         return dtype

@@ -81,7 +81,11 @@ class Library:
     def output(self, dtype: str, instances: int, n: int) -> tuple[Any, Callable[[Sequence[int]], Array]]:
         """Allocate an output (instances, n): return its memory, and a function from a row's shape to a view."""
         buffer = self.buffer(dtype, instances, n)
-        return buffer, buffer.view
+        return buffer, lambda tail: self.view(buffer, dtype, instances, tail)
+
+    def view(self, buffer: _featherstorm.Buffer, dtype: str, instances: int, tail: Sequence[int]) -> Array:
+        """Return the engine's memory as an array (instances, *tail)."""
+        return buffer.view(tail)
 
     def result(self, view: Array) -> Array:
         """Return a view, or a part of one, in the form that the user receives."""

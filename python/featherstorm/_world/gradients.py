@@ -130,10 +130,10 @@ class World:
         model = self.model
         steps, sizes = passes(model, self.dtype, 1), state_sizes(model)
         found = [{name: self.memory[name] for name in STATE}]
-        drive = {"u": self.memory["ctrl"], "qfrc_applied": self.memory["qfrc_applied"], **self.bound}
+        drive = {"ctrl": self.memory["ctrl"], "qfrc_applied": self.memory["qfrc_applied"], **self.bound}
         for _ in range(self.count - 1):
             after = {name: self.output(n)[0] for name, n in sizes.items()}
-            steps.run(self.call.instances, {**found[-1], **drive}, after, 0.0, self.call.library.stream)
+            steps.run(self.call.instances, {**found[-1], **drive}, after, self.call.library.stream)
             found.append(after)
         return found
 

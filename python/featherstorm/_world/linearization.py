@@ -111,7 +111,7 @@ def linearize_world(
         return by_differences(model, given, dt, substeps, rules, check)
     q, v = given["q"], given["v"]
     act, ctrl, tau, qacc = map(given.get, ("act", "ctrl", "tau", "qacc"))
-    end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, 0.0, check)
+    end, _, _, end_qacc = world_step(model, q, v, dt, ctrl, act, qacc, tau, substeps, check)
     q_next = np.asarray(end)
     batched, dtype = q_next.ndim == 2, q_next.dtype
     q_next = np.atleast_2d(q_next)
@@ -176,7 +176,7 @@ def by_differences(
     at["ctrl"] += e[:, 2 * nv + na :]
     moved, u, act, acceleration, tau = (at[name] for name in ("v", "ctrl", "act", "qacc", "tau"))
     q_next, v_next, act_next, _ = world_step(
-        several, at["q"], moved, dt, u, act, acceleration, tau, substeps, 0.0, False, law
+        several, at["q"], moved, dt, u, act, acceleration, tau, substeps, False, law
     )
 
     def sides(x: Array) -> npt.NDArray[Any]:

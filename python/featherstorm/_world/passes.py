@@ -11,7 +11,6 @@ from .._evaluation.evaluation import check_quaternions, tell_notices
 from .._memory.arguments import Arguments
 from .._robot.closures import Rigid, law_of
 from .._robot.steps import pass_count, zeros
-from ..symbols import symbols
 from .values import bound_values, check_bound, parameter_sizes
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from .._memory.host_libraries import Library
     from ..model import Model
     from ..typing import Array, ArrayLike
-    from .state import SolveQuantities
 
 STATE = ("q", "v", "act", "qacc")
 
@@ -45,13 +43,10 @@ def refuse_law(label: str, law: object) -> None:
 class Passes:
     """`count` substeps of the file's timestep under the same controls: kernels for one dtype.
 
-    at_solve   quantities of the last substep to keep (state.SolveQuantities)
-    law    None for MuJoCo's
+    law   None for MuJoCo's
     """
 
-    def __init__(
-        self, model: Model, dtype: str, count: int, at_solve: SolveQuantities | None = None, law: Rigid | None = None
-    ) -> None:
+    def __init__(self, model: Model, dtype: str, count: int, law: Rigid | None = None) -> None:
         self.model, self.count = model, count
         if "opt_timestep" in model.parameters:
             raise ValueError(
@@ -59,48 +54,31 @@ class Passes:
                 "expected featherstorm.mujoco.Batch, where each has its own"
             )
         self.sent: dict[tuple[Any, ...], Any] = {}  # parameters on devices
-        self.at_solve = {} if at_solve is None else at_solve.sizes
-        control = _featherstorm.Trace()
-        control.output("ctrl", symbols(control.input("u", model.n_ctrl)).tolist())
-        control.close()
-        programs = _featherstorm.RolloutPrograms(
-            "world", count, model.timestep, False, model.n_ctrl, 0, True, {},
-            control=control if model.n_ctrl else None,
-            at_solve=at_solve and at_solve.record((count - 1) * model.timestep),
-            **solver(model, dtype, law),
-        )  # fmt: skip
-        self.sequence = _featherstorm.rollout_sequence(model.evaluator, dtype, programs)
+        self.sequence = _featherstorm.environment_sequence(
+            model.evaluator, dtype, "world", count, [], [], [], **solver(model, dtype, law)
+        )
 
-    def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], time: float, stream: int = 0) -> None:
+    def run(self, instances: int, given: dict[str, Any], written: dict[str, Any], stream: int = 0) -> None:
         """Run the substeps.
 
-        given    arrays (instances, n) or rows of q, v, act, qacc, u, qfrc_applied and the model's parameters, by name
+        given    arrays (instances, n) or rows of q, v, act, qacc, ctrl, qfrc_applied and the model's parameters, by name
         written  memory of the results, by name
         All arrays are on one device, where the work is put on `stream`.
         """
         model = self.model
-        sizes = {
-            **state_sizes(model),
-            "u": model.n_ctrl,
-            "qfrc_applied": model.nv,
-            **self.at_solve,
-            **parameter_sizes(model),
-        }
+        sizes = {**state_sizes(model), "ctrl": model.n_ctrl, "qfrc_applied": model.nv, **parameter_sizes(model)}
         inputs = [(name, x, 0, sizes[name], False) for name, x in given.items() if sizes[name]]
         outputs = [(name, x, 0, sizes[name], False) for name, x in written.items() if sizes[name]]
-        uniforms = {"t": [time], "t_next": [time + self.count * model.timestep], "p": []}
-        self.sequence.run(1, instances, inputs, uniforms, outputs, stream=stream)
+        self.sequence.run(1, instances, inputs, {}, outputs, stream=stream)
         tell_notices(model)
 
 
-def passes(
-    model: Model, dtype: str, count: int, at_solve: SolveQuantities | None = None, law: Rigid | None = None
-) -> Passes:
+def passes(model: Model, dtype: str, count: int, law: Rigid | None = None) -> Passes:
     """Return Passes, kept with the model."""
     kept = model.__dict__.setdefault("_passes", {})
-    key = (dtype, count, tuple(at_solve.functions) if at_solve else None, law)
+    key = (dtype, count, law)
     if key not in kept:
-        kept[key] = Passes(model, dtype, count, at_solve, law)
+        kept[key] = Passes(model, dtype, count, law)
     found: Passes = kept[key]
     return found
 
@@ -115,7 +93,6 @@ def world_step(
     qacc: ArrayLike | None,
     tau: ArrayLike | None,
     substeps: int | None,
-    t: float,
     check: bool,
     law: object = "mujoco",
 ) -> tuple[Array, Array, Array, Array]:
@@ -129,12 +106,12 @@ def world_step(
     call = Arguments("step", values, list(sizes.items()))
     if check and model.quaternions and call.library.readable:
         check_quaternions(model, "step", "q", call.arrays[0])
-    memory = dict(zip(("q", "v", "act", "qacc", "u", "qfrc_applied"), call.arrays))
+    memory = dict(zip(("q", "v", "act", "qacc", "ctrl", "qfrc_applied"), call.arrays))
     outputs = {name: call.output(call.instances, sizes[name]) for name in STATE}
     written = {name: array for name, (array, _) in outputs.items()}
     steps = passes(model, call.dtype.name, count, law=law_of(law, "step"))
     memory.update(bound_values(model, call, call.instances, steps.sent))
-    steps.run(call.instances, memory, written, t, call.library.stream)
+    steps.run(call.instances, memory, written, call.library.stream)
     q, v, act, qacc = (call.result(view([sizes[name]])) for name, (_, view) in outputs.items())
     return q, v, act, qacc
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     FieldFunction = Callable[[Instance], Any]
 
 ACCELERATION = 3  # mjSTAGE_ACC
-SOLVED = ("qacc", "row_force")
 
 
 def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) -> Instance:
@@ -51,27 +50,16 @@ def instance(model: Model, trace: _featherstorm.Trace, given: dict[str, Any]) ->
     return found
 
 
-def instance_sizes(model: Model) -> dict[str, int]:
-    """Return the sizes of the inputs of the algorithms, by the names of mjData and of the solver's arrays."""
-    m = compiled(model)
-    solved = _fields.instance.solved_shapes(m, np.asarray(m.eq_active0, bool))
-    sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.n_act, "ctrl": model.n_ctrl}
-    sizes.update({name: solved[name][0] for name in SOLVED})
-    return {name: size for name, size in sizes.items() if size}
-
-
 class SolveQuantities:
     """Quantities of the solution at the beginning of the last substep that traced functions request.
 
     Each is an array of the sequence, named "at_solve_" and the quantity.
 
-    taken   after recording: sizes of the solver's arrays that the program reads, by name
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.functions: dict[str, tuple[int, FieldFunction]] = {}
-        self.taken: dict[str, int] = {}
 
     def add(self, name: str, size: int, function: FieldFunction) -> str:
         """Request a quantity and return its name."""
@@ -103,9 +91,6 @@ class SolveQuantities:
             fields = instance(model, trace, {"qpos": q, "qvel": v, "act": act, "ctrl": ctrl, "time": time})
             for name, (size, function) in self.functions.items():
                 trace.output(name, values_of(function(fields), name, size))
-            read = [*SOLVED, *filter(_fields.constraints.is_reading, fields.given), *self.model.parameters]
-            sizes = {name: int(np.size(fields.given.get(field_of(name), ()))) for name in read}
-            self.taken = {name: size for name, size in sizes.items() if size}
         return trace
 
 

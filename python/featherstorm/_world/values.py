@@ -110,6 +110,23 @@ def mocap_poses(model: Model, instances: int) -> dict[str, npt.NDArray[Any]]:
     return found
 
 
+def with_mocap_poses(
+    model: Model, at_first: Model, rows: npt.NDArray[np.bool_], poses: dict[str, npt.NDArray[Any]] | None
+) -> Model | None:
+    """Return the model with the mocap bodies of some instances at other poses; None where no pose changes.
+
+    at_first   the model as it was loaded
+    rows       (instances,) of bool
+    poses      mocap_pos (nmocap, 3) [m] and mocap_quat (nmocap, 4), world axes; None: those at first
+    """
+    home, now = mocap_poses(at_first, len(rows)), mocap_poses(model, len(rows))
+    new = {name: x.copy() for name, x in now.items()}
+    for name, x in new.items():
+        x[rows] = home[name][rows] if poses is None else poses[name].reshape(x.shape[1:])
+    same = all(np.array_equal(x, now[name]) for name, x in new.items())
+    return None if same else with_inputs(model, tuple(new)).bind(**new)
+
+
 def with_inputs(model: Model, names: tuple[str, ...]) -> Model:
     """Return the model whose steps take these tables of its file as inputs too; it keeps what was bound.
 

@@ -286,11 +286,7 @@ def test_a_planner_crouches_on_its_feet(on_feet):
     assert abs(sim.q[0, 2] - 0.24) < 0.02 and up > 0.98 and sim.impulse[0, :, 0].sum() > 0
 
 
-def test_coupled_simulations_are_on_the_cpu(gripper):
-    with pytest.raises(
-        ValueError, match="^Simulation: couplings are simulated on the CPU alone; on a device call coupled_step"
-    ):
-        fs.Simulation(gripper, 2, DT, device="cuda")
+def test_coupled_simulations_are_loops_over_steps(gripper):
     sim = fs.Simulation(gripper, 3, DT, dtype="float64")
     q, v = fs.random_state(gripper, 3)
     sim.reset(q=q, v=v)

@@ -231,9 +231,9 @@ class Telling:
 
 def test_notices_are_placed_at_the_callers_line():
     model = copy.copy(load("iiwa14"))
+    sim = fs.Simulation(model, 1, dt=1e-3)
     vars(model)["evaluator"] = Telling(model.evaluator)
     q = np.zeros((1, 7))
-    sim = fs.Simulation(model, 1, dt=1e-3)
     for call in (
         lambda: fs.fd(model, q, q, q),
         lambda: fs.run(model, "bias", q, q),
