@@ -9,19 +9,12 @@
 namespace featherstorm {
 namespace {
 
-// Call f(component, instance, number&) for all numbers of a Buffer in host memory.
-template <class F> void for_each_number(const Buffer& b, const F& f) {
+// Call f(numbers of the instances, component) for a Buffer in host memory.
+template <class F> void for_each_component(const Buffer& b, const F& f) {
   const ArrayRef a = b.ref();
   for (long c = 0; c < a.components; c++)
-    for (long i = 0; i < a.instances; i++) {
-      if (a.precision == Precision::float64) {
-        f(c, i, b.component<double>(c)[i]);
-        continue;
-      }
-      double x = b.component<float>(c)[i];
-      f(c, i, x);
-      b.component<float>(c)[i] = static_cast<float>(x);
-    }
+    if (a.precision == Precision::float64) f(b.component<double>(c), c);
+    else f(b.component<float>(c), c);
 }
 
 // Return a Buffer with the same numbers on the host; there it is the same memory.
@@ -139,7 +132,7 @@ void Simulation::use_own_parameters() {
     if (parameters_.contains(name)) continue;
     const std::vector<double> numbers = parameter_values(evaluator_->robot(), name);
     Buffer host(precision_, 1, static_cast<long>(numbers.size()));
-    for_each_number(host, [&](long c, long, double& x) { x = numbers[c]; });
+    for_each_component(host, [&]<class Real>(Real* x, long c) { *x = static_cast<Real>(numbers[c]); });
     own_.push_back(host);
     if (device_ != on_host) {
       own_.back() = Buffer(precision_, 1, static_cast<long>(numbers.size()), device_, stream_);
@@ -297,8 +290,9 @@ WorldMoment Simulation::at_solve(const std::set<std::string>& contacts) {
 Buffer Simulation::without_fresh(Buffer values) const {
   if (std::find(fresh_.begin(), fresh_.end(), true) == fresh_.end()) return values;
   const Buffer host = on_the_host(values, stream_);
-  for_each_number(host, [&](long, long i, double& x) {
-    if (fresh_[static_cast<std::size_t>(i)]) x = 0;
+  for_each_component(host, [&](auto* x, long) {
+    for (std::size_t i = 0; i < fresh_.size(); i++)
+      if (fresh_[i]) x[i] = 0;
   });
   if (device_ != on_host) copy(host.ref(), values.ref(), stream_);
   return values;
@@ -369,8 +363,11 @@ void Simulation::reset(const std::vector<bool>& mask, const State& state) {
   for (std::size_t i = 0; i < fresh_.size(); i++) fresh_[i] = fresh_[i] || mask.empty() || mask[i];
   const auto set = [&](const Buffer& array, const ArrayRef& values) {
     const Buffer host = on_the_host(array, stream_);
-    for_each_number(host, [&](long c, long i, double& x) {
-      if (mask.empty() || mask[static_cast<std::size_t>(i)]) x = values.data ? number(values, i, c) : 0;
+    for_each_component(host, [&]<class Real>(Real* x, long c) {
+      const double same = values.data ? number(values, 0, c) : 0;
+      for (long i = 0; i < instances_; i++)
+        if (mask.empty() || mask[static_cast<std::size_t>(i)])
+          x[i] = static_cast<Real>(values.instances > 1 ? number(values, i, c) : same);
     });
     if (device_ != on_host) copy(host.ref(), array.ref(), stream_);
   };
@@ -381,12 +378,12 @@ void Simulation::reset(const std::vector<bool>& mask, const State& state) {
 }
 
 std::vector<bool> Simulation::finite() const {
-  std::vector<bool> all(instances_, true);
+  std::vector<char> all(static_cast<std::size_t>(instances_), 1);
   for (int k : {0, 1})
-    for_each_number(on_the_host(now_[k], stream_), [&](long, long i, double& x) {
-      if (!std::isfinite(x)) all[i] = false;
+    for_each_component(on_the_host(now_[k], stream_), [&](const auto* x, long) {
+      for (std::size_t i = 0; i < all.size(); i++) all[i] &= static_cast<char>(x[i] - x[i] == 0);
     });
-  return all;
+  return {all.begin(), all.end()};
 }
 
 }  // namespace featherstorm
