@@ -17,18 +17,6 @@
 
 namespace featherstorm {
 
-// in   prescribed (nb + 1)  as in hybrid_aba.h
-// in   H (nh)  packed, of crba.h
-// out  H11 (nh)  packed [H11 0; 0 1]; what hybrid_inertia computes
-FS_HD void mask_inertia(const auto& m, const auto& prescribed, const auto& H, auto H11) {
-  using T = ScalarOf<decltype(H)>;
-  for (int i = 0; i < m.nv; i++)
-    for (int j = i; j >= 0; j = m.dof_parent[j]) {
-      const bool free = !prescribed[m.dof_body[i]] && !prescribed[m.dof_body[j]];
-      H11[m.at(i, j)] = free ? H[m.at(i, j)] : T(i == j ? 1.0 : 0.0);
-    }
-}
-
 // Prescribed joints (nb + 1) as numbers of their coordinates.
 template <class T, class M, class Joints> struct MarksOfJoints {
   const M& m;

@@ -129,7 +129,10 @@ class Simulation(Fixed):
         bound = bound_values(model, Call("step", [("v",)], [self.v]), self.instances, {})
         for name, memory in bound.items():
             self._native.parameter(name, memory)
-        if self._op == "world":
+        readings = vars(self).get("_readings")
+        if readings and readings.model.evaluator is model.evaluator:
+            readings.model, readings.bound = model, bound
+        elif self._op == "world":
             self._readings = WorldReadings(model, self.dtype.name, self.instances, self._native, self._library, bound)
 
     def __reduce__(self) -> NoReturn:
