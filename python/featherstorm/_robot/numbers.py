@@ -1,4 +1,4 @@
-"""Numbers that functions which step take by keyword: their names in signatures, their defaults, and their check."""
+"""Numeric keyword arguments of the stepping functions: their names in signatures, defaults and checks."""
 
 from __future__ import annotations
 
