@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "host/memory/device.h"
 #include "host/trace/parameters.h"
@@ -74,8 +75,8 @@ Simulation::Simulation(Evaluator& evaluator, long instances, const StepOptions& 
     if (stepping_.op == "world")
       state->push_back(buffer(instances, m.world.na)), state->push_back(buffer(instances, m.nv));
   }
-  zero_ = buffer(instances, m.nv);
   if (stepping_.op == "world") ctrl_ = buffer(instances, m.world.nu), driven_ = buffer(instances, m.world.nu);
+  else zero_ = buffer(instances, m.nv);
   options_ = {{}, 0, stepping_.substeps, stream};
   build();
   use_own_parameters();
@@ -89,11 +90,10 @@ void Simulation::build() {
   if (!coupled && stepping_.op != "world") return;
   const bool all_candidates =
       device_ != on_host && at_solve_.empty() && !stepping_.solver.rigid && few_candidates(evaluator_->robot().model);
-  std::string key =
-      stepping_.op + words(precision_) + std::to_string(stepping_.substeps) + (all_candidates ? "all" : "");
-  const auto add = [&](const void* data, std::size_t n) { key.append(static_cast<const char*>(data), n); };
-  add(&evaluator_, sizeof evaluator_);  // it may have been moved
-  if (stepping_.solver.rigid) add(&*stepping_.solver.rigid, sizeof(RigidLaw<double>));
+  // the evaluator may have been moved
+  std::string key = stepping_.op + words(precision_) + std::to_string(stepping_.substeps) +
+                    (all_candidates ? "all" : "") + std::to_string(reinterpret_cast<std::uintptr_t>(evaluator_));
+  if (const auto& law = stepping_.solver.rigid) key.append(reinterpret_cast<const char*>(&*law), sizeof *law);
   for (const auto& [name, values] : at_solve_) key += " " + name;
   sequence_ = std::static_pointer_cast<const Sequence>(evaluator_->kept(key, [&]() -> std::shared_ptr<const void> {
     return std::make_shared<const Sequence>(coupled ? coupled_sequence() : world_sequence(all_candidates));
@@ -163,7 +163,7 @@ ArrayRef Simulation::of_world(int k) const {
 
 // Expand one row for all instances to an array of all instances.
 ArrayRef Simulation::spread(const ArrayRef& a, const std::string& name, long components) const {
-  ArrayRef r = a.data ? a : zero_.ref();
+  ArrayRef r = a.data ? a : zero_.ref();  // worlds ask for arrays with data only
   if (r.components != components || (r.instances != 1 && r.instances != instances_))
     throw Error("step: " + name + " has shape " + shape_words(r.instances, r.components) + ", expected " +
                 shape_words(instances_, components));
@@ -276,10 +276,15 @@ WorldMoment Simulation::at_solve(const std::set<std::string>& contacts) {
   if (at_solve_.empty() || !std::includes(contacts_.begin(), contacts_.end(), contacts.begin(), contacts.end())) {
     contacts_.insert(contacts.begin(), contacts.end());
     at_solve_.clear();
-    for (const auto& [name, size] : moment_arrays(evaluator_->robot(), contacts_))
-      at_solve_.emplace(name, Buffer(precision_, instances_, size, device_, stream_));
-    build();
-    if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end()) run_world(next_, nullptr);
+    try {
+      for (const auto& [name, size] : moment_arrays(evaluator_->robot(), contacts_))
+        at_solve_.emplace(name, Buffer(precision_, instances_, size, device_, stream_));
+      build();
+      if (std::find(fresh_.begin(), fresh_.end(), false) != fresh_.end()) run_world(next_, nullptr);
+    } catch (...) {
+      at_solve_.clear();  // the next call begins anew
+      throw;
+    }
   }
   WorldMoment at{parameters_, time_ - stepping_.pass_time};
   for (const auto& [name, values] : at_solve_) at.arrays[name] = values.ref();
@@ -317,7 +322,7 @@ Buffer Simulation::sensor(const std::string& name) {
   if (!readings().is_apart(k))
     return reading(
         "sensor " + name, [k](const WorldReadings& r) { return r.sensor_program(k); }, readings().is_at_solve(k));
-  const Buffer found = readings().measure_apart(k, on_the_host(now_[0], stream_).ref());
+  Buffer found = readings().measure_apart(k, on_the_host(now_[0], stream_).ref());
   if (device_ == on_host) return found;
   Buffer there(precision_, instances_, found.ref().components, device_, stream_);
   copy(found.ref(), there.ref(), stream_);

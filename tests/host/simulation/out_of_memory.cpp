@@ -158,6 +158,27 @@ Case construction() {
           }};
 }
 
+// The first reading of a solution makes a step that keeps it, and repeats the last step.
+Case reading() {
+  return {"a first reading of accelerations", [] {
+            const auto e =
+                std::make_shared<Evaluator>(load("cartpole", on_the_ground()), EvaluatorOptions{.threads = 1});
+            const auto s = std::make_shared<Simulation>(*e, 40);
+            s->step();
+            const auto found = std::make_shared<Buffer>();
+            const auto read = [=] {
+              Program p;
+              const std::vector<Expr> qacc = p.input("qacc", 2);
+              {
+                Tracing scope(p.graph);
+                p.output("found", {qacc[0] + 1.0, qacc[1]});
+              }
+              *found = s->measure(WorldReading(*e, Precision::float32, p, true));
+            };
+            return Trial{read, [=] { return found->memory() ? bits_of({found->ref()}) : ""; }};
+          }};
+}
+
 RolloutOptions swing() {
   RolloutOptions o;
   o.stepping = {.dt = 0.05}, o.precision = Precision::float64;
@@ -222,8 +243,12 @@ Case rollout(bool warm) {
 }
 
 std::vector<Case> cases() {
-  std::vector<Case> all = {load_of("double_pendulum"), load_of("go2"), load_of("cartpole", on_the_ground()), bytes(),
-                           construction()};
+  std::vector<Case> all = {load_of("double_pendulum"),
+                           load_of("go2"),
+                           load_of("cartpole", on_the_ground()),
+                           bytes(),
+                           construction(),
+                           reading()};
   for (const bool warm : {false, true}) {
     all.push_back(evaluation(warm));
     all.push_back(step("cartpole", {}, warm)), all.push_back(step("cartpole", on_the_ground(), warm));
