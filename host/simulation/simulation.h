@@ -102,7 +102,6 @@ class Simulation {
 
   double time() const { return time_; }  // [s]
   void set_time(double time) { time_ = time; }
-  const Stepping& stepping() const { return stepping_; }
   long instances() const { return instances_; }
 
  private:

@@ -101,12 +101,12 @@ std::vector<std::pair<std::string, int>> moment_arrays(const Robot& robot, const
 }
 
 WorldReading::WorldReading(const Evaluator& e, Precision precision, const Program& program, bool at_solve)
-    : sequence_(sequence_of(e, precision, program)),
-      precision_(precision),
-      out_(program.outputs.at(0).name),
-      size_(program.outputs.at(0).size),
-      at_solve_(at_solve) {
+    : sequence_(sequence_of(e, precision, program)), precision_(precision), at_solve_(at_solve) {
+  if (program.outputs.size() != 1)
+    throw Error("a reading has " + std::to_string(program.outputs.size()) + " outputs, expected 1");
+  out_ = program.outputs[0].name, size_ = program.outputs[0].size;
   for (const Program::Array& a : program.inputs) {
+    if (a.uniform && a.name != "t") throw Error("a reading has the uniform input " + a.name + ", expected t alone");
     if (a.uniform) timed_ = true;
     else in_.push_back(a.name);
     if (is_contact_reading(a.name)) contacts_.insert(a.name);
@@ -114,11 +114,17 @@ WorldReading::WorldReading(const Evaluator& e, Precision precision, const Progra
 }
 
 Buffer WorldReading::measure(const WorldMoment& at, long instances, int device, void* stream) const {
-  Buffer found(precision_, instances, size_, device, stream);
   std::vector<SequenceMemory> in;
-  for (const std::string& name : in_) in.push_back({name, at.arrays.at(name)});
+  for (const std::string& name : in_) {
+    const auto found = at.arrays.find(name);
+    if (found == at.arrays.end())
+      throw Error("a reading " + std::string(at_solve_ ? "of the last substep" : "of the state") + " has the input " +
+                  name + ", which is not there");
+    in.push_back({name, found->second});
+  }
   std::vector<UniformValues> time;
   if (timed_) time.push_back({"t", {at.time}});
+  Buffer found(precision_, instances, size_, device, stream);
   sequence_.run(1, instances, in, time, {{out_, found.ref()}}, nullptr, stream);
   return found;
 }

@@ -31,14 +31,14 @@ class WorldReading {
  public:
   // program: its one output are the numbers. Its inputs are q, v, act, ctrl, parameters of the evaluator and the uniform
   // t [s]; with at_solve, these are of the beginning of the last substep, and there are qacc, row_force and the arrays
-  // of contact_readings.h. The evaluator must outlive this object.
+  // of contact_readings.h. The evaluator must outlive this object. Throws Error for other outputs and uniforms.
   WorldReading(const Evaluator& evaluator, Precision precision, const Program& program, bool at_solve);
 
   bool at_solve() const { return at_solve_; }
-  const std::set<std::string>& contacts() const {
-    return contacts_;
-  }  // the arrays of contact_readings.h among its inputs
-  // Return the numbers (B, n), on the device of the moment's arrays.
+  // The arrays of contact_readings.h among its inputs.
+  const std::set<std::string>& contacts() const { return contacts_; }
+  // Return the numbers (B, n), on the device of the moment's arrays. Throws Error for an input that the moment does not
+  // have.
   Buffer measure(const WorldMoment& at, long instances, int device, void* stream) const;
 
  private:
@@ -46,7 +46,7 @@ class WorldReading {
   Precision precision_;
   std::vector<std::string> in_;
   std::string out_;
-  int size_;
+  int size_ = 0;
   bool at_solve_, timed_ = false;
   std::set<std::string> contacts_;
 };

@@ -195,8 +195,8 @@ class Simulation(Fixed):
         (accelerometer, touch, force, actuatorfrc and others) measure the beginning of the last substep, as in MuJoCo
         after a step, with RK4 its first stage. They are zero before the first step. The first call for one of these
         repeats the last step. On a device the result is a DeviceArray. Some sensors go through the CPU and wait: range
-        finders; sensors of forces and accelerations while an instance has not been stepped since its reset; touch and
-        force in the cases that `contact_force` names.
+        finders, distances between shapes without a closed form, and sensors of forces and accelerations while an
+        instance has not been stepped since its reset.
         Errors: ValueError for a name that does not exist, and, with the reason, for a sensor that is not supported.
         """
         self._of_world("sensors")
@@ -208,9 +208,8 @@ class Simulation(Fixed):
         The force is that of the beginning of the last substep.
         name   of a geom, or of a body where no geom has the name
         kind   "geom" or "body" decides. The force on a body is the sum over its own geoms
-        On a device the result is a DeviceArray. The call goes through the CPU and waits where the file has more than 64
-        candidate contacts or some between shapes without a closed form, and while an instance has not been stepped
-        since its reset.
+        On a device the result is a DeviceArray. The call goes through the CPU and waits while an instance has not been
+        stepped since its reset.
         """
         self._of_world("contact forces")
         return self._readings.contact_force(name, kind)
@@ -218,7 +217,7 @@ class Simulation(Fixed):
     def report(self) -> WorldReport:
         """Solve the current state anew; report its contacts, the accuracy of their forces, and their depths.
 
-        Returns NumPy arrays. On a device it waits; contacts are found on the CPU.
+        Returns NumPy arrays. On a device it waits.
         """
         self._of_world("contacts")
         return self._readings.report(law_of(self.law, "Simulation"))

@@ -47,7 +47,7 @@ class Passes:
     """
 
     def __init__(self, model: Model, dtype: str, count: int, law: Rigid | None = None) -> None:
-        self.model, self.count = model, count
+        self.model = model
         if "opt_timestep" in model.parameters:
             raise ValueError(
                 f"{model.name}: opt_timestep is a parameter of the model, but all instances share their time here, "

@@ -93,6 +93,20 @@ TEST(WorldReadings, NameWhatTheyDoNotHave) {
   EXPECT_EQ(message([&] { s.sensor("nose"); }), "robot 'box' has no sensor 'nose'; there are: 'imu', 'eye'");
   EXPECT_EQ(message([&] { s.site("nose"); }), "robot 'box' has no site 'nose'; there are: 'tip', 'middle'");
   EXPECT_EQ(message([&] { s.contact_force("nose"); }), "robot 'box' has no geom or body 'nose'");
+  const auto measured = [&](const char* input, bool uniform, int outputs, bool at_solve) {
+    Program p;
+    const std::vector<Expr> x = p.input(input, 1, uniform);
+    Tracing scope(p.graph);
+    for (int k = 0; k < outputs; k++) p.output("found" + std::to_string(k), x);
+    return message([&] { s.measure(WorldReading(e, Precision::float64, p, at_solve)); });
+  };
+  EXPECT_EQ(measured("row_force", false, 1, false),
+            "a reading of the state has the input row_force, which is not there");
+  EXPECT_EQ(measured("wind", false, 1, true), "a reading of the last substep has the input wind, which is not there");
+  EXPECT_EQ(measured("p", true, 1, false), "a reading has the uniform input p, expected t alone");
+  EXPECT_EQ(measured("q", false, 2, false), "a reading has 2 outputs, expected 1");
+  EXPECT_NE(measured("q", false, 1, false), "no error");  // of 7 numbers
+  EXPECT_EQ(measured("t", true, 1, false), "no error");
   Simulation tree(e, 1, {.dt = 0.001, .ignore = {"world"}}, Precision::float64);
   EXPECT_EQ(message([&] { tree.sensor("imu"); }), "Simulation: box has no world, or ignores it");
   const Robot pendulum = load("double_pendulum");
